@@ -30,7 +30,7 @@ from tamis.catalog.compiled import compiled, opened
 from tamis.catalog.expiry import Expiry, end_of
 from tamis.catalog.intake import Intake, NewSubscription, entry_of
 from tamis.catalog.renewal import Renewal, rebound, renewal, swap
-from tamis.catalog.resolve import ResolvedAlternative, Resolver
+from tamis.catalog.resolve import ResolvedAlternative
 from tamis.catalog.sieve import Sieve
 from tamis.engine.deciding import Decider, Underway
 from tamis.engine.decision import Decision
@@ -218,8 +218,8 @@ class Matcher:
         entries = list(entries) if isinstance(entries, Iterator) else entries  # outside the lock
         with seldom_collected(), self._changing:
             self._drop_expired()
-            renewed = self.operators.renewable if is_again else frozenset()
-            accepted = self._intake.accept(entries, replace, self._intake.resolver(renewed))
+            resolver = self._intake.resolver_again() if is_again else self._intake.resolver()
+            accepted = self._intake.accept(entries, replace, resolver)
             expires = end_of(validity, self._clock(), accepted[0].id if accepted else None)
             for each in () if is_again else accepted:
                 for warning in each.warnings:
@@ -549,7 +549,8 @@ class Matcher:
     def graph(self) -> networkx.Graph:
         """Returns the subscription graph for networkx: who holds which predicate (Figure 1)."""
         with self._lock.reading:
-            return subscription_graph(self._catalog, self._language, self._resolver())
+            resolver = self._intake.resolver_again()
+            return subscription_graph(self._catalog, self._language, resolver)
 
     def chains(self) -> networkx.DiGraph:
         """Returns the linked chains for networkx (Figure 3), in the order of a planner with one."""
@@ -559,8 +560,4 @@ class Matcher:
 
     def _explain(self, result: Result, id: str) -> Any:
         with self._lock.reading:
-            return explain(result, id, self._language, self._resolver())
-
-    def _resolver(self) -> Resolver:
-        """Returns a resolver of texts that were accepted once, whatever operators refuse by now."""
-        return self._intake.resolver(self.operators.renewable)
+            return explain(result, id, self._language, self._intake.resolver_again())

@@ -136,7 +136,8 @@ class Expiry:
         self, keeper: Keeper, kept: Sequence[KeptDocument], intake: Intake
     ) -> list[NewSubscription]:
         try:
-            return intake.accept([json.loads(each.document) for each in kept], False)
+            documents = [json.loads(each.document) for each in kept]
+            return intake.accept(documents, False, intake.resolver_again())
         except (ValueError, TypeError) as bad:  # a document that is none, or is refused
             raise DatabaseError(f"{keeper.name} keeps what cannot be taken: {bad}") from bad
 

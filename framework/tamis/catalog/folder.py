@@ -33,8 +33,10 @@ from tamis.language.constraint import (
 )
 from tamis.language.policies import policies_of
 from tamis.language.predicate import AttributePredicate
+from tamis.language.text import name_text
 from tamis.numeric.growing import GrowingArray
 from tamis.numeric.types import Ints
+from tamis.operators import GoneOperator
 from tamis.operators.asking import (
     Call,
     EventConstraint,
@@ -198,8 +200,10 @@ def _read_policies(catalog: Catalog) -> None:
 
 
 def _call(operators: Operators, key: tuple[Any, ...], text: str) -> Call:
-    """Returns the call as its operator takes it."""
+    """Returns the call as its operator takes it; one whose sources change may refuse it, as it did
+    when it was saved or after a refresh."""
     name, *places = key
+    record = operators.records[name]
     given: list[object] = []
     width = 0
     for place in places:
@@ -212,11 +216,15 @@ def _call(operators: Operators, key: tuple[Any, ...], text: str) -> Call:
     try:
         compiled = operator.check(*given)
     except Exception as refusal:
-        raise MatcherFolderError(f"{text} is refused by its operator now: {refusal}") from refusal
+        if record.renewed is None:
+            words = f"{text} is refused by its operator now: {refusal}"
+            raise MatcherFolderError(words) from refusal
+        problem = f"not taken any more: {name_text(name)}: {refusal}"
+        operator, compiled = GoneOperator(record.specification, problem), None
     arguments = tuple(given if compiled is None else compiled)
     if len(arguments) != len(given):
         raise MatcherFolderError(f"{text}: its check gives {len(arguments)} arguments now")
-    call = Call(key, operator, operators.records[name].specification, arguments, width, text)
+    call = Call(key, operator, record.specification, arguments, width, text)
     call.values = values_in_solutions(call)
     return call
 

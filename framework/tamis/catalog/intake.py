@@ -81,6 +81,11 @@ class Intake:
         known = self._catalog.calls.known, self._catalog.tests.known
         return Resolver(self._operators, *known, renewed)
 
+    def resolver_again(self) -> Resolver:
+        """Returns a resolver for texts that were accepted before: what operators whose sources
+        change refuse by now is unknown, with that reason."""
+        return self.resolver(self._operators.renewable)
+
     def renewed(self, operators: Operators, names: frozenset[str]) -> list[NewSubscription]:
         """Returns the subscriptions that call some operators, bound to them as they are now."""
         catalog = self._catalog
@@ -88,7 +93,7 @@ class Intake:
             operators,
             lambda key: None if key[0] in names else catalog.calls.known(key),
             lambda key: None if key[0] in names else catalog.tests.known(key),
-            names,
+            operators.renewable,  # others may have come to refuse what can never hold
         )
         entries = []
         for id in catalog.asking_some(names):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
@@ -106,3 +107,54 @@ def test_the_graph_tells_of_what_an_operator_refuses_by_now() -> None:
     source.is_strict = True
     assert matcher.refresh() == ["holds"]
     assert set(matcher.graph()) == before
+
+
+def test_an_operator_is_refreshed_beside_another_one_that_refuses_what_can_never_hold() -> None:
+    first, second = Source("first", 1, 2), Source("second", 1)
+    matcher = tamis.Matcher([*first.renewed(), *second.renewed()])
+    with pytest.warns(tamis.SubscriptionWarning):
+        matcher.subscribe("second(1) or (a < 1 and a > 2 and first(2))", id="s1")
+    first.change(1)
+    first.is_strict = True
+    assert matcher.refresh() == ["first"]
+    second.change(2)
+    assert matcher.refresh() == ["second"]
+    assert matched(matcher) == []
+
+
+def with_one_that_is_refused(source: Source, **settings: Any) -> tamis.Matcher:
+    matcher = tamis.Matcher(source.renewed(), **settings)
+    matcher.subscribe("holds(1)", id="s1")
+    matcher.subscribe("holds(2)", id="s2")
+    source.change(1)
+    source.is_strict = True
+    assert matcher.refresh() == ["holds"]
+    return matcher
+
+
+def check_refused_until_refreshed(matcher: tamis.Matcher, source: Source) -> None:
+    result = matcher.match({"a": 1})
+    assert [match.subscription for match in result.matches] == ["s1"]
+    assert [tuple(each) for each in result.undetermined] == [
+        ("s2", "holds(2): raised: OperatorError: not taken any more: holds: 2 is gone")
+    ]
+    source.change(1, 2)
+    assert matcher.refresh() == ["holds"]
+    assert matched(matcher) == ["s1", "s2"]
+
+
+def test_a_matcher_is_saved_and_opened_of_which_an_operator_refuses_something(
+    tmp_path: Path,
+) -> None:
+    source = Source("holds", 1, 2)
+    with_one_that_is_refused(source).save(tmp_path / "saved")
+    opened = tamis.Matcher.open(tmp_path / "saved", source.renewed())
+    check_refused_until_refreshed(opened, source)
+
+
+def test_a_database_is_opened_again_that_keeps_what_an_operator_refuses(tmp_path: Path) -> None:
+    source = Source("holds", 1, 2)
+    settings: dict[str, Any] = {"index": "dbms", "index_options": {"path": str(tmp_path / "rows")}}
+    with_one_that_is_refused(source, **settings).close()
+    with tamis.Matcher(source.renewed(), **settings) as matcher:
+        check_refused_until_refreshed(matcher, source)
