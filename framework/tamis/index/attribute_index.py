@@ -192,7 +192,8 @@ class AttributeIndex:
         return f"<index {self.name}: {counted(len(self), 'id')}, {self.nbytes:,} bytes>"
 
     def __contains__(self, id: object) -> bool:
-        return id in self._ids
+        with self._lock.reading:
+            return id in self._ids
 
     @property
     def nbytes(self) -> int:

@@ -240,6 +240,23 @@ def test_many_threads() -> None:
     assert wrong == []
 
 
+def test_an_id_is_not_there_before_all_of_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    index = build({"a": []})
+    seen: list[bool] = []
+    looks = threading.Thread(target=lambda: seen.append("b" in index))
+
+    def fails(entries: object) -> None:
+        looks.start()
+        looks.join(0.2)
+        raise MemoryError
+
+    monkeypatch.setattr(index._index, "build", fails)
+    with pytest.raises(MemoryError):
+        index.insert_many([("b", []), ("c", [])])
+    looks.join()
+    assert seen == [False]
+
+
 @pytest.mark.parametrize("kinds", [["s"], ["i"], ["s", "i", "large"]])
 def test_ids_of_all_kinds_come_and_go(kinds: list[str]) -> None:
     chance = random.Random(7)
