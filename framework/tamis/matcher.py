@@ -55,7 +55,7 @@ from tamis.limits import DEFAULT_LIMITS, Budget, Limits, checked_limits
 from tamis.log import log
 from tamis.numeric.collecting import seldom_collected
 from tamis.numeric.lists import distinct
-from tamis.numeric.locks import ReaderWriterLock
+from tamis.numeric.locks import OwnedLock, ReaderWriterLock
 from tamis.operators.asking import Operators
 from tamis.planning import Planner, PlannerRecord
 from tamis.plugins.loader import installed, operators_of
@@ -137,7 +137,7 @@ class Matcher:
         self._executor = executor_of(workers)
         self.in_flight = checked_in_flight(in_flight)
         """The number of events matched at once where many are given."""
-        self._lock, self._changing = ReaderWriterLock(), threading.Lock()
+        self._lock, self._changing = ReaderWriterLock(), OwnedLock()
         self._refreshing = threading.Lock()
         self._lessons = Lessons(
             self._catalog, self._sieve, self._following, self._changing, self._lock
@@ -373,7 +373,10 @@ class Matcher:
             return iter(list(self._catalog.rows))
 
     def _notice_time(self) -> None:
-        if self._expiry.next != math.inf and self._expiry.next <= self._clock():
+        """Removes what has expired; not for an operator that matches while it is asked of a change,
+        by whose end it would wait for itself."""
+        is_due = self._expiry.next != math.inf and self._expiry.next <= self._clock()
+        if is_due and not self._changing.is_mine:
             with self._changing:
                 self._drop_expired()
 

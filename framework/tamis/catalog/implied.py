@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import itertools
 import operator
-import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -35,8 +34,6 @@ class Implications:
         self._serial: dict[Call, int] = {}
         self.unasked: dict[Call, None] = {}
         """The calls of which it is not known yet what operators say."""
-        self._asking: int | None = None
-        """The thread that asks operators, until it has taken what they said."""
         self.is_deferred = False
         """True if somebody asks operators beside matching, so that nobody waits for it."""
         self._rows: dict[int, Ints] = {}
@@ -50,10 +47,8 @@ class Implications:
 
     @property
     def pending(self) -> bool:
-        """True if operators have to be asked now.
-
-        Not by the thread that asks them: an operator may match events to know it."""
-        return bool(self.unasked and not self.is_deferred and self._asking != threading.get_ident())
+        """True if operators have to be asked now."""
+        return bool(self.unasked and not self.is_deferred)
 
     def add(self, call: Call) -> None:
         """Adds a new call."""
@@ -83,14 +78,7 @@ class Implications:
         """Asks the operators about calls that are new: rows to take, and what went wrong.
 
         What an operator that fails has said before is to be forgotten as well (`distrust`)."""
-        self._asking = threading.get_ident()
-        try:
-            return self._asked_about(dict(self.unasked))
-        except BaseException:
-            self._asking = None
-            raise
-
-    def _asked_about(self, new: dict[Call, None]) -> tuple[list[Ints], dict[str, str]]:
+        new = dict(self.unasked)
         by_operator: dict[str, list[Call]] = {}
         for call in new:
             by_operator.setdefault(call.specification.name, []).append(call)
@@ -139,7 +127,7 @@ class Implications:
                     mine if before is None else np.concatenate([before, mine])
                 )
             self._held += len(kept)
-        self.unasked, self._asking = {}, None
+        self.unasked = {}
 
     def _said(
         self, call: Call, others: list[Call], arguments: Sequence[Sequence[Any]]

@@ -6,7 +6,6 @@ Cost: that of `OnlineStatistics.observe` an event; a planner that follows hears 
 
 from __future__ import annotations
 
-import threading
 import warnings
 
 from tamis.catalog import Catalog
@@ -17,7 +16,7 @@ from tamis.engine.learned import OnlineStatistics
 from tamis.engine.reasons import contradiction_text
 from tamis.errors import PluginWarning
 from tamis.log import log
-from tamis.numeric.locks import ReaderWriterLock
+from tamis.numeric.locks import OwnedLock, ReaderWriterLock
 
 
 class Lessons:
@@ -28,7 +27,7 @@ class Lessons:
         catalog: Catalog,
         sieve: Sieve,
         following: PlannerHolder,
-        changing: threading.Lock,
+        changing: OwnedLock,
         lock: ReaderWriterLock,
     ) -> None:
         self._catalog = catalog
@@ -60,9 +59,10 @@ class Lessons:
     def ask_implications(self, *, is_deferred: bool = False) -> None:
         """Asks operators what the answers to new calls mean for others.
 
-        What is deferred is asked beside matching, by who deferred it."""
+        What is deferred is asked beside matching, by who deferred it. Nor does the thread ask that
+        asks already, or changes what is subscribed: an operator may match events meanwhile."""
         implications = self._catalog.implications
-        if not (implications.pending or is_deferred):
+        if not (implications.pending or is_deferred) or self._changing.is_mine:
             return
         with self._changing:
             if not (implications.pending or is_deferred):  # another thread has asked meanwhile
@@ -82,9 +82,10 @@ class Lessons:
     def contradicted(self, decision: Decision, found: ImplicationError) -> None:
         """Stops using the declarations of an operator that contradicts them."""
         name = decision.skeleton.tests[found.test].call.specification.name
-        with self._changing, self._lock.writing():
-            self._catalog.implications.distrust(name)
-            self._catalog.version += 1
+        if not self._changing.is_mine:  # else it is told when it comes out again
+            with self._changing, self._lock.writing():
+                self._catalog.implications.distrust(name)
+                self._catalog.version += 1
         words = contradiction_text(decision, found)
         log.warning("%s", words)
         warnings.warn(words, PluginWarning, stacklevel=4)

@@ -55,6 +55,37 @@ class ReaderWriterLock:
                 self._is_awaited = False
 
 
+class OwnedLock:
+    """A lock that knows whether this very thread has it: `with lock: …`."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._owner: int | None = None
+
+    @property
+    def is_mine(self) -> bool:
+        """True if this thread has it, so that it would wait for itself."""
+        return self._owner == threading.get_ident()
+
+    def acquire(self, blocking: bool = True) -> bool:
+        """Returns whether it is had now; with `blocking` it waits until it is."""
+        is_had = self._lock.acquire(blocking)
+        if is_had:
+            self._owner = threading.get_ident()
+        return is_had
+
+    def release(self) -> None:
+        """Gives it up."""
+        self._owner = None
+        self._lock.release()
+
+    def __enter__(self) -> None:
+        self.acquire()
+
+    def __exit__(self, *failure: object) -> None:
+        self.release()
+
+
 class ReaderSide:
     """Lets readers in; the same for all of them, for it keeps nothing."""
 

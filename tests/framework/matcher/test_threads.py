@@ -127,3 +127,37 @@ def run(
     then()
     for thread in threads:
         thread.join()
+
+
+def test_an_operator_may_match_while_it_is_asked_of_a_change_and_something_expires() -> None:
+    now = [0.0]
+
+    def look(*asked: object) -> tuple[Any, ...]:
+        now[0] += 10.0
+        assert len(matcher.match({"a": 3}).matches) + len(matcher) + ("s1" in matcher) > 0
+        return ()
+
+    @tamis.operator(inputs=("a",), implications=look)
+    def isOver(event: Any, bound: float) -> bool:
+        return bool(event["a"] > bound)
+
+    @tamis.operator(inputs=("a",), necessary=look)
+    def isUnder(event: Any, bound: float) -> bool:
+        return bool(event["a"] < bound)
+
+    matcher = tamis.Matcher([isOver, isUnder], clock=lambda: now[0])
+    found: list[list[str]] = []
+
+    def work() -> None:
+        matcher.subscribe("a > 0", id="s1", validity=5)
+        matcher.subscribe("isUnder(5)", id="s2")
+        matcher.subscribe("a > 1", id="s3", validity=5)
+        matcher.subscribe("isOver(1)", id="s4")
+        matcher.subscribe("isOver(2)", id="s5")
+        matcher.match({"a": 3})
+        found.append([match.subscription for match in matcher.match({"a": 3}).matches])
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(60)
+    assert found == [["s2", "s4", "s5"]]
