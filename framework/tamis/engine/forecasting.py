@@ -226,10 +226,10 @@ class Outlook:
         world: ImaginedEvents,
         known: Statistics | OnlineStatistics,
         limits: Limits,
-        planner: Planner,
+        following: PlannerHolder,
     ) -> None:
         self._world, self._known, self._limits = world, known, limits
-        self._planner = planner
+        self._following = following
         self._made = [_CallsBefore()] * len(world.events)
 
     def look(self, catalog: Catalog, sieve: Sieve, reading: Reading) -> None:
@@ -238,15 +238,16 @@ class Outlook:
         for at, event in enumerate(self._world.events if not self._is_blind else ()):
             with reading:
                 skeleton, plain = _skeleton(catalog, sieve.search(event).rows, self._known)
+                planner = self._following.planner  # one that was replaced knows of nothing new
             if skeleton is not None:
-                self._made[at] = self._made_for(at, skeleton, plain)
+                self._made[at] = self._made_for(at, skeleton, plain, planner)
                 edges += len(skeleton.problem.edge_test)
             if edges > _MOST_EDGES:
                 del self._world.events[at + 1 :]
                 break
 
-    def _made_for(self, at: int, skeleton: Skeleton, plain: Ints) -> _CallsBefore:
-        decision = self._decided(at, skeleton, plain, self._planner)
+    def _made_for(self, at: int, skeleton: Skeleton, plain: Ints, planner: Planner) -> _CallsBefore:
+        decision = self._decided(at, skeleton, plain, planner)
         calls = [skeleton.calls[each] for each in decision.made]
         every = (each for call in calls for each in call.specification.preparations)
         return _CallsBefore(frozenset(call.text for call in calls), frozenset(every))
@@ -376,12 +377,11 @@ class Forecaster:
         limits = self._intake.language.limits
         alternatives = self._intake.alone(where).alternatives
         learned_events = 0 if learned is None else learned.events.bit_length()
-        planner = following.planner
         with self._looking:  # who comes meanwhile takes what is found
-            state = self._catalog.version, statistics, learned_events, planner
+            state = self._catalog.version, statistics, learned_events, following.planner
             if self._last is None or self._last[0] != state:
                 world = ImaginedEvents(statistics, list(self.recent.kept), self._derived)
-                outlook = Outlook(world, learned or statistics, limits, planner)
+                outlook = Outlook(world, learned or statistics, limits, following)
                 outlook.look(self._catalog, self._sieve, self._reading)
                 self._last = state, outlook
             outlook = self._last[1]

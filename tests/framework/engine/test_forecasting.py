@@ -233,3 +233,20 @@ def test_threads_that_forecast_at_once_decide_the_known_events_once(
         goes_on.set()
         assert [each.result() for each in found] == [expected] * 4
     assert len(looks) == 1
+
+
+def test_a_forecast_during_which_the_planner_is_replaced_and_more_is_subscribed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    matcher = tamis.Matcher(OPERATORS, planner="suborder")
+    matcher.subscribe("louderThan(1)", id="s1")
+    matcher.match({"loudness": 2})
+    look = Outlook.look
+
+    def look_later(self: Outlook, *given: Any) -> None:
+        matcher.planner = "savings"
+        matcher.subscribe_many([{"where": f"louderThan({level})"} for level in range(2, 200)])
+        look(self, *given)
+
+    monkeypatch.setattr(Outlook, "look", look_later)
+    assert matcher.forecast("louderThan(1)").calls_per_event == 0
