@@ -450,6 +450,23 @@ def test_large_texts_are_files_as_long_as_something_names_them(tmp_path: Path) -
     assert not stray.exists()
 
 
+def test_a_payload_that_cannot_be_removed_stops_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Log(tmp_path) as log:
+        log.submit(Publish([event(1, image="data:" + "A" * 50_000)])).result()
+        (file,) = [path for path in (tmp_path / "payloads").rglob("*") if path.is_file()]
+        Follower(log).decide()
+        file.unlink()
+        file.mkdir()  # which nobody can unlink, whoever asks
+        assert log.submit(Retain(most_bytes=0)).result(20).entries == 1
+        assert log.submit(Publish([event(2)])).result(20).positions == [2]
+    with Log(tmp_path) as log:
+        assert log.submit(Publish([event(3)])).result(20).positions == [3]
+    assert caplog.text.count("cannot be removed") == 2
+    file.rmdir()
+
+
 def test_a_damaged_payload_is_noticed(tmp_path: Path) -> None:
     with Log(tmp_path) as log:
         log.submit(Publish([event(1, image="data:" + "A" * 50_000)])).result()

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tamis.files.disk import sync_folder, write_synced
+from tamis.log import log
 from tamis.server.errors import LogError, NoRoom
 
 LARGE_LETTERS = 16 * 1024
@@ -61,21 +62,30 @@ class Payloads:
         return content
 
     def remove(self, digests: Iterable[str]) -> None:
-        """Removes files that nothing names."""
+        """Removes files that nothing names; one that cannot be waits for another start."""
         with self.staying:
             for digest in digests:
-                self.path(digest).unlink(missing_ok=True)
+                _remove(self.path(digest))
 
     def sweep(self, named: Container[str]) -> int:
         """Removes what is not named, that a crash left; how many files."""
         left = [path for path in self.folder.glob("*/*") if path.name not in named]
-        for path in left:
-            path.unlink()
+        removed = sum(map(_remove, left))
         with contextlib.suppress(OSError):
             for folder in self.folder.iterdir():
                 if not any(folder.iterdir()):
                     folder.rmdir()
-        return len(left)
+        return removed
+
+
+def _remove(path: Path) -> bool:
+    """Removes a file; whether it is gone."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as bad:
+        log.warning("%s, which the log does not need, cannot be removed: %s", path, bad)
+        return False
+    return True
 
 
 def digest_of(content: bytes) -> str:
