@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -27,7 +26,7 @@ from tamis.advising.tally import AdviceTally
 from tamis.catalog import Catalog
 from tamis.catalog.intake import Intake
 from tamis.catalog.resolve import ResolvedAlternative
-from tamis.errors import SubscriptionWarning, TamisError
+from tamis.errors import TamisError
 from tamis.event.clock import derived_in, zone_of
 from tamis.indexing import Entry
 from tamis.language.condition import Language
@@ -244,9 +243,7 @@ def _asked(matcher: Matcher, entries: Sequence[Mapping[str, Any]]) -> list[Resol
     """Returns the alternatives of subscriptions that were accepted already."""
     limits = matcher.limits
     intake = Intake(Language(limits), matcher.operators, Catalog(limits.implications))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SubscriptionWarning)
-        accepted = intake.accept(entries, replace=False)
+    accepted = intake.accept(entries, replace=False)
     return [asked for each in accepted for asked in each.alternatives]
 
 

@@ -5,7 +5,6 @@ Operators travel by name where they can be imported and by value elsewhere.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -83,9 +82,8 @@ class CompiledSubscriptions:
         found = []
         for ids in cut.ids:
             part = Matcher(records, index=index, learning=False, limits=limits)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # they were given for the whole
-                part.subscribe_many(_entry(matcher, id) for id in ids)
+            entries = (_entry(matcher, id) for id in ids)
+            part._insert(entries, False, None, is_again=True)  # warnings were given for the whole
             found.append(part)
         return found
 

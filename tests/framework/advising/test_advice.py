@@ -15,6 +15,7 @@ from tamis.advising import Advice, AdviceBounds, advise
 from tamis.advising.advice import best_planner
 from tamis.advising.chosen import EventChoice
 from tamis.advising.planners import AnswerRecord, PlannerCost, Rounds
+from tamis.catalog.intake import Intake
 from tamis.errors import SubscriptionError
 from tamis.event import Event
 from tamis.indexing import Index, IndexRecord, Rows
@@ -88,6 +89,19 @@ def test_calls_are_made_once_and_those_of_planners_are_what_they_make() -> None:
             assert found.bounds.clairvoyant is not None
             assert found.bounds.clairvoyant <= cost.calls + 1e-6
             assert cost.calls <= found.every
+
+
+def test_filters_of_warnings_are_left_to_all_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, seen, accept = warnings.filters, [], Intake.accept
+
+    def noting(self: Intake, *given: Any, **named: Any) -> Any:
+        seen.append(warnings.filters is before)
+        return accept(self, *given, **named)
+
+    monkeypatch.setattr(Intake, "accept", noting)
+    advise([{"a": at} for at in range(30)], [{"id": "s1", "where": "a < 9 and b = 1"}])
+    assert seen
+    assert all(seen)
 
 
 def test_what_is_recommended_can_be_used() -> None:
