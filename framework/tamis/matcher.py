@@ -276,23 +276,25 @@ class Matcher:
 
     def _renew(self, made: Renewal) -> None:
         """Takes operators that were made anew, and binds subscriptions to them."""
-        with seldom_collected(), self._changing:
-            self._drop_expired()
-            bound = rebound(self._catalog, self._intake.renewed(made.operators, made.names))
-            ends = self._expiry.ends()
-            with self._lock.writing(), self._expiry.change():
-                self.operators.take(made.operators)
-                for each in bound.moved:  # all of them first: calls of one key are one thing
-                    self._remove(each.id, replaced=True)
-                swap(self._catalog, bound.still)
-                self._add(bound.moved, (ends.get(each.id, math.inf) for each in bound.moved))
-                self._problems.forget()
-                self._catalog.traits.forget_unused(self._catalog.calls)
-                self._catalog.implications.is_deferred = True
-            for name in made.names:
-                self.memo.forget(name)
-            self._following.warn_of_troubles()
-        self._lessons.ask_implications(is_deferred=True)
+        try:
+            with seldom_collected(), self._changing:
+                self._drop_expired()
+                bound = rebound(self._catalog, self._intake.renewed(made.operators, made.names))
+                ends = self._expiry.ends()
+                with self._lock.writing(), self._expiry.change():
+                    self.operators.take(made.operators)
+                    for each in bound.moved:  # all of them first: calls of one key are one thing
+                        self._remove(each.id, replaced=True)
+                    swap(self._catalog, bound.still)
+                    self._add(bound.moved, (ends.get(each.id, math.inf) for each in bound.moved))
+                    self._problems.forget()
+                    self._catalog.traits.forget_unused(self._catalog.calls)
+                    self._catalog.implications.is_deferred = True
+                for name in made.names:
+                    self.memo.forget(name)
+                self._following.warn_of_troubles()
+        finally:  # also where a warning of it is an error
+            self._lessons.ask_implications(is_deferred=True)
 
     def refreshing(self, seconds: float = 60.0) -> AbstractContextManager[None]:
         """Refreshes every so many seconds in a thread of its own, for `with`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
@@ -12,6 +12,8 @@ import pytest
 
 import tamis
 from tamis.operators import record_of
+from tamis.planning import Problem, Run, Standing
+from tamis.plugins.loader import installed
 
 
 class Source:
@@ -158,3 +160,59 @@ def test_a_database_is_opened_again_that_keeps_what_an_operator_refuses(tmp_path
     with_one_that_is_refused(source, **settings).close()
     with tamis.Matcher(source.renewed(), **settings) as matcher:
         check_refused_until_refreshed(matcher, source)
+
+
+class Follower:
+    """A planner that follows, and fails to when it is told so."""
+
+    is_failing = False
+
+    def begin(self, problem: Problem) -> Run:
+        return installed().planner("naive").factory().begin(problem)
+
+    def reset(self, standing: Standing) -> None:
+        return
+
+    def subscribed(self, standing: Standing) -> None:
+        if self.is_failing:
+            raise ValueError("fails")
+
+    def unsubscribed(self, keys: Sequence[int]) -> None:
+        return
+
+    def in_order(self) -> Sequence[int]:
+        return ()
+
+
+def test_implications_are_asked_after_a_refresh_that_ends_with_a_warning() -> None:
+    asked: list[int] = []
+    version = 0
+
+    def renewed() -> list[tamis.OperatorRecord]:
+        declared = [("a", "<", 10 + version)]
+
+        def implications(arguments: Sequence[int], others: object) -> tuple[()]:
+            asked.append(arguments[0])
+            return ()
+
+        @tamis.operator(
+            inputs=("a",),
+            version=str(version),
+            necessary=lambda arguments: declared,
+            implications=implications,
+        )
+        def isUnder(event: Any, number: int) -> bool:
+            return bool(event["a"] < number)
+
+        return [replace(record_of(isUnder), renewed=renewed)]
+
+    planner = Follower()
+    matcher = tamis.Matcher(renewed(), planner=planner)
+    matcher.subscribe("isUnder(1)")
+    version, planner.is_failing = 1, True
+    with pytest.raises(tamis.PluginWarning, match="failed in subscribed"):
+        matcher.refresh()
+    planner.is_failing = False
+    matcher.subscribe("isUnder(2)")
+    matcher.match({"a": 1})
+    assert sorted(asked) == [1, 2]
