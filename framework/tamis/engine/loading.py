@@ -35,24 +35,30 @@ class KernelLoading:
 
     def __init__(self) -> None:
         self._interpreted = 0
+        self._is_begun = False
         self._thread: threading.Thread | None = None
         self._beginning = threading.Lock()
 
     def count(self, problem: Problem, compile_planner: Callable[[], object] | None) -> None:
         """Counts a small problem, to be decided with a planner that is compiled so."""
-        if self._thread is not None:
+        if self._is_begun:
             return
         self._interpreted += len(problem.edge_test)
         if self._interpreted >= WORTH_LOADING:
             with self._beginning:
-                if self._thread is None:
-                    parts: list[Callable[[], object]] = [compile_engine]
-                    if compile_planner is not None:
-                        parts.append(compile_planner)
-                    self._thread = threading.Thread(
-                        target=_load, args=[parts], name="tamis kernels"
-                    )
-                    self._thread.start()
+                if not self._is_begun:
+                    self._is_begun = True
+                    parts = [compile_engine, compile_planner]
+                    self._begin([each for each in parts if each is not None])
+
+    def _begin(self, parts: list[Callable[[], object]]) -> None:
+        thread = threading.Thread(target=_load, args=[parts], name="tamis kernels")
+        try:
+            thread.start()
+        except RuntimeError as failure:  # there is none, at the end of the interpreter never
+            log.warning("kernels are not loaded, small problems stay interpreted: %s", failure)
+        else:
+            self._thread = thread
 
     def wait(self) -> None:
         """Waits until what is being loaded is there."""

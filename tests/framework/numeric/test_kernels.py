@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from tamis.engine import loading
 from tamis.numeric.hashing import spread
 from tamis.numeric.kernels import compiled, portable
+from tamis.planning import smallest_problem
 
 MATCHER = """
 import sys
@@ -129,3 +131,20 @@ def test_small_matchers_compile_nothing_in_the_background(tmp_path: Path) -> Non
     done = run(EARLY + MATCHER.replace("COUNT", "100") + LOADED, tmp_path)
     assert done.stdout.split()[2:] == ["False", "False", "True"]
     assert not [*tmp_path.rglob("*.nbc")]
+
+
+def test_small_problems_stay_interpreted_where_no_thread_can_be_had(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fails(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", fails)
+    monkeypatch.setattr(loading, "WORTH_LOADING", 2)
+    counted = loading.KernelLoading()
+    for _ in range(4):
+        counted.count(smallest_problem(), None)
+    counted.wait()
+    assert [each.message for each in caplog.records] == [
+        "kernels are not loaded, small problems stay interpreted: can't start new thread"
+    ]
