@@ -167,7 +167,7 @@ _OTHERS = (
     most("places", "over_index", 8),
     most("policies", "bytes", 1_000, 700, keys=1_000_000),
     most("policies", "over_one", 1.5, subscriptions=100_000),
-    least("server", "of_bare", 0.9),
+    least("server", "of_bare", 0.9, batch=(1, 16, 128, 1_024)),
     most("server", "p99_ms", 100, what=_begins("one", "the closest")),
     least("image", "recall", 0.95, model="yolov8n", workload="pedestrians, from a mast"),
     least("image", "recall", 0.85, 0.95, model="ssd-mobilenet-v2", workload=_begins("pedestrians")),
@@ -185,14 +185,16 @@ GOALS = (*_INDEX, *_PLANNERS, *_ENGINE, *_CALLS, *_SPARK, *_OTHERS)
 
 
 def judged(bench: str, rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """Returns what came of the goals of a bench, each of a row once."""
-    found = {}
+    """Returns what came of the goals of a bench, once; of rows of one name that of the worst."""
+    found: dict[Any, dict[str, Any]] = {}
     rows = list(rows)
     for goal in GOALS:
         for row in rows if goal.bench == bench else ():
             if goal.is_about(row):
                 each = _judgment(goal, row)
-                found[each["of"], each["what"], goal.must] = each
+                worst = found.setdefault((each["of"], each["what"], goal.must), each)
+                if each["beyond_must"] < worst["beyond_must"]:
+                    worst.update(each)
     return list(found.values())
 
 

@@ -55,6 +55,17 @@ def test_goals_are_said_with_what_came_of_them(monkeypatch: pytest.MonkeyPatch) 
     ]
 
 
+def test_no_figure_hides_a_worse_one() -> None:
+    worse = {"workload": "dense", "method": "lanes", "x_compiled": 100.0}
+    for some in ([*rows(), worse], [worse, *rows()]):
+        figures = [each["figure"] for each in judged("index", some) if each["what"] == "x compiled"]
+        assert set(figures) == {100.0}
+    commits = [{"batch": size, "of_bare": 0.7 + size / 1_024} for size in (1, 16, 128, 1_024)]
+    found = judged("server", commits)
+    assert [each["of"] for each in found] == ["batch 1", "batch 16", "batch 128", "batch 1,024"]
+    assert [each["reached"] for each in found] == [False, False, False, True]
+
+
 def test_another_size_has_no_goals() -> None:
     assert judged("index", rows("dense at 0.1")) == []
     assert judged("planners", rows()) == []
