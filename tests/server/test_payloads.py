@@ -1,4 +1,4 @@
-"""What is large lies beside the log, as long as something names it."""
+"""Large texts lie beside the log, as long as something names them."""
 
 from __future__ import annotations
 
