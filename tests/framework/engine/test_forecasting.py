@@ -6,7 +6,7 @@ import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 from threading import Event as Signal
 from typing import Any
@@ -126,7 +126,8 @@ def test_without_events_attributes_hold_as_often_as_is_expected() -> None:
 
 def test_history_tells_events_and_how_many_come_a_day(tmp_path: Path) -> None:
     lesson = Lesson([ASKED], OPERATORS)
-    learner = Learner(lesson.task)
+    ticks = count()
+    learner = Learner(lesson.task, timer=lambda: float(next(ticks)))
     for at in range(48):
         learner.document(
             {
