@@ -9,8 +9,7 @@ SOURCES := framework operators planners examples tests
 QUICK := $(addprefix tests/framework/,language event catalog statistics index engine result matcher) \
 	tests/laws tests/planners
 CONSTRAINTS := $(abspath framework/constraints.txt)
-KERNELS := $(shell grep -rlE '^@kernel|numeric.kernels import|import .*portable|numba.extending' framework planners \
-	--include='*.py')
+KERNELS := $(shell grep -rlE '^@kernel|numeric.kernels import|import .*portable' framework planners --include='*.py')
 INSTALL = $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check
 KNOWN = PIP_CONSTRAINT=$(CONSTRAINTS) PIP_BUILD_CONSTRAINT=$(CONSTRAINTS) $(INSTALL)
 PYTEST = $(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal
@@ -18,7 +17,7 @@ PYTEST = $(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal
 .PHONY: demo test quick slow newest oldest python313 constraints coverage check format bench \
 	pictures sizes clean
 
-demo: $(VENV)/.demonstrable $(VENV)/.kernels
+demo: $(VENV)/.demonstrable
 	@$(BIN)/python -m examples.uav.demo $(if $(SECONDS),--seconds $(SECONDS))
 
 test: $(VENV)/.compiled
@@ -32,7 +31,7 @@ slow: $(VENV)/.compiled newest oldest
 	$(MAKE) bench
 
 # the newest and the lowest versions that pyproject.toml admits, each in a place of its own
-newest oldest: $(VENV)/.developed $(VENV)/.kernels
+newest oldest: $(VENV)/.developed
 	$(BIN)/python -m tests.versions $@
 
 python313:
@@ -97,11 +96,6 @@ $(VENV)/.developed: $(VENV)/.created pyproject.toml $(CONSTRAINTS)
 	$(KNOWN) --editable '.[dev]'
 	@touch $(VENV)/.installed $@
 
-# numba notices changes to the file of a kernel, not to the files of what it calls
-$(VENV)/.kernels: $(KERNELS)
-	find framework operators planners -name '*.nb[ic]' -delete
-	@touch $@
-
-$(VENV)/.compiled: $(VENV)/.developed $(VENV)/.kernels
+$(VENV)/.compiled: $(VENV)/.developed $(KERNELS)
 	$(BIN)/tamis doctor --compile
 	@touch $@

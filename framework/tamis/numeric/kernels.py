@@ -1,20 +1,28 @@
 """Compiles functions of arrays with numba, once a machine.
 
 Numba keeps the machine code (`cache=True`) beside the source of a kernel, or in its folder for the
-user where that cannot be written; `NUMBA_CACHE_DIR` moves it. It notices changes to the file of a
-kernel, not to files of what the kernel calls: `make` clears caches when such a file changed.
+user where that cannot be written; `NUMBA_CACHE_DIR` moves it. It compares the file of a kernel with
+the one that was compiled; here the files that it imports are compared too, because machine code
+holds what a kernel calls.
 Invariant: numba is imported when the first function is compiled, never before.
 Cost: seconds a kernel, then some milliseconds a process.
 """
 
 from __future__ import annotations
 
+import hashlib
+import re
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib.util import resolve_name
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from numpy.typing import NDArray
+
+from tamis.log import log
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -32,7 +40,13 @@ def kernel(function: F) -> F:
     """Compiles a function that Python calls; it runs without the interpreter lock."""
     import numba
 
-    return cast(F, numba.njit(cache=True, nogil=True)(function))
+    made = numba.njit(cache=True, nogil=True)(function)
+    kept = _kept(made)
+    if kept is None:
+        log.warning("this numba keeps kernels in a way that is not known: each process compiles")
+        return cast(F, numba.njit(nogil=True)(function))
+    kept._source_stamp = kept._source_stamp, _sources(function.__module__)
+    return cast(F, made)
 
 
 def inlined(function: F) -> F:
@@ -76,7 +90,55 @@ def compiled(function: F) -> F:
 
 
 def is_kept(made: Callable[..., Any]) -> bool:
-    """Returns whether machine code of a kernel is kept, so that it need not be compiled."""
-    dispatcher = cast(Any, made)
-    file = Path(dispatcher.py_func.__code__.co_filename).stem
-    return any(Path(dispatcher.stats.cache_path).glob(f"{file}.{made.__name__}-*.nbc"))
+    """Returns whether machine code of a kernel as it is now is kept, so that none is compiled."""
+    kept = _kept(made)
+    return kept is not None and bool(kept._load_index())
+
+
+def _kept(made: object) -> Any:
+    """Returns what numba knows of a kernel's files; `None` if it has none or hides them."""
+    return getattr(getattr(made, "_cache", None), "_cache_file", None)
+
+
+@cache
+def _sources(name: str) -> bytes:
+    """Returns a digest of the files that the kernels of a module are made from."""
+    found: set[str] = set()
+    asked = [name]
+    while asked:
+        module = asked.pop()
+        if module not in found:
+            found.add(module)
+            asked += [
+                each
+                for each in _imported(module)
+                if each.startswith("tamis") or each.partition(".")[0] == name.partition(".")[0]
+            ]
+    return hashlib.sha256(b"".join(_digest(each) for each in sorted(found))).digest()
+
+
+_IMPORTS = re.compile(r"^(?:from ([\w.]+) import (\([^)]*\)|.*)|import ([\w.]+))", re.MULTILINE)
+
+
+def _imported(name: str) -> Iterator[str]:
+    """Yields the modules that a module imports from, and those where what it imports is defined."""
+    for source, names, module in _IMPORTS.findall(_content(name).decode()):
+        if source.startswith("."):
+            source = resolve_name(source, sys.modules[name].__package__)
+        yield source or module
+        for each in re.findall(r"(\w+)(?: as \w+)?", names):
+            yield f"{source}.{each}"
+            home = getattr(getattr(sys.modules.get(source), each, None), "__module__", None)
+            if isinstance(home, str):
+                yield home
+
+
+@cache
+def _content(name: str) -> bytes:
+    file = getattr(sys.modules.get(name), "__file__", None)
+    return Path(file).read_bytes() if file and file.endswith(".py") else b""
+
+
+@cache
+def _digest(name: str) -> bytes:
+    return hashlib.sha256(_content(name)).digest()
