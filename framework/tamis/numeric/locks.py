@@ -68,7 +68,14 @@ class OwnedLock:
         return self._owner == threading.get_ident()
 
     def acquire(self, blocking: bool = True) -> bool:
-        """Returns whether it is had now; with `blocking` it waits until it is."""
+        """Returns whether it is had now; with `blocking` it waits until it is.
+
+        Raises `RuntimeError` where it would wait for this very thread."""
+        if blocking and self.is_mine:
+            raise RuntimeError(
+                "what is called while subscriptions change (an operator's check, implications or "
+                "necessary conditions) cannot change subscriptions itself: do so afterwards"
+            )
         is_had = self._lock.acquire(blocking)
         if is_had:
             self._owner = threading.get_ident()

@@ -161,3 +161,35 @@ def test_an_operator_may_match_while_it_is_asked_of_a_change_and_something_expir
     thread.start()
     thread.join(60)
     assert found == [["s2", "s4", "s5"]]
+
+
+def test_an_operator_that_subscribes_while_a_change_asks_it_is_told_so() -> None:
+    @tamis.operator(inputs=("a",))
+    def isOver(event: Any, bound: float) -> bool:
+        matcher.subscribe("a > 0", id="while matching", replace=True)
+        return bool(event["a"] > bound)
+
+    def look(*asked: object) -> tuple[Any, ...]:
+        matcher.subscribe("a > 0", id="while changing")
+        return ()
+
+    @tamis.operator(inputs=("a",), necessary=look)
+    def isUnder(event: Any, bound: float) -> bool:
+        return bool(event["a"] < bound)
+
+    matcher = tamis.Matcher([isOver, isUnder])
+    found: list[object] = []
+
+    def work() -> None:
+        matcher.subscribe("isOver(1)", id="s")
+        matcher.match({"a": 3})
+        found.append([match.subscription for match in matcher.match({"a": 3}).matches])
+        try:
+            matcher.subscribe("isUnder(5)")
+        except tamis.SubscriptionError as error:
+            found.append("cannot change subscriptions itself" in str(error))
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(60)
+    assert found == [["s", "while matching"], True]
