@@ -15,11 +15,12 @@ from tamis.testing import FakeClock
 
 from .isolation.workers import isolated, matcher_with, reasons
 from .patience import PATIENCE_SECONDS
+from .trying import Hurry
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that can fork")
 
 
-@isolated(inputs=("how",), timeout=0.05)
+@isolated(inputs=("how",), timeout=PATIENCE_SECONDS)
 def moody(event: Any, number: int) -> bool:
     if event["how"] == "exits":
         os._exit(1)
@@ -30,13 +31,16 @@ def moody(event: Any, number: int) -> bool:
     return True
 
 
-def test_a_breaker_opens_says_until_when_and_probes_after_pauses_that_double() -> None:
+def test_a_breaker_opens_says_until_when_and_probes_after_pauses_that_double(
+    hurry: Hurry,
+) -> None:
     clock = FakeClock(1_000_000_000.0)
     limits = Limits(failures_in_a_row=3, pause_seconds=10, longest_pause_seconds=25)
     with matcher_with(moody, clock=clock, limits=limits) as matcher:
         matcher.subscribe("moody(1)", id="s")
 
         def said(how: str) -> str:
+            hurry.seconds = 0.05 if how == "hangs" else None
             result = matcher.match({"how": how})
             return reasons(result).get("s", "matched")
 
@@ -69,13 +73,14 @@ def test_exceptions_of_single_events_open_no_breaker() -> None:
         assert matcher.match({"how": "well"}).matches
 
 
-def test_a_breaker_opens_for_late_threads_too() -> None:
+def test_a_breaker_opens_for_late_threads_too(hurry: Hurry) -> None:
     clock, released = FakeClock(), threading.Event()
 
-    @tamis.operator(timeout=0.01)
+    @tamis.operator(timeout=PATIENCE_SECONDS)
     def late(event: Any) -> bool:
         return released.wait(PATIENCE_SECONDS)
 
+    hurry.seconds = 0.01
     with matcher_with(late, clock=clock, limits=Limits(failures_in_a_row=2)) as matcher:
         matcher.subscribe("late()", id="s")
         said = [reasons(matcher.match({}))["s"] for _ in range(3)]
@@ -83,6 +88,7 @@ def test_a_breaker_opens_for_late_threads_too() -> None:
         opened = "the last 2 calls were late; it is tried again at 1970-01-01T00:00:01.000Z"
         assert said[2] == f"late(): not called: {opened}"
         released.set()
+        hurry.seconds = None
         clock.advance(1)
         assert matcher.match({}).matches
 
@@ -93,7 +99,7 @@ def test_the_breaker_of_a_preparation_spares_who_does_without_it(isolation: str)
         return 1
 
     def never(event: Any) -> int:
-        time.sleep(0.5)
+        time.sleep(PATIENCE_SECONDS)
         return 2
 
     first = Preparation("first", one, inputs=())

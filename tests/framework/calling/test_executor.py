@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import signal
@@ -16,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tamis
+from tamis.calling import executor
 from tamis.calling.executor import Executor, Inline, Threads
 
 from .patience import PATIENCE_SECONDS, in_thread, join
@@ -140,6 +142,14 @@ def test_whatever_work_raises_reaches_the_caller(
     assert threads.run([lambda: 1, lambda: 2]) == [1, 2]
 
 
+def is_awaiting(thread: int) -> bool:
+    """Whether a thread has done its own work of a round and waits for what others do of it."""
+    frame = sys._current_frames()[thread]
+    while frame.f_back is not None and frame.f_code is not executor._await.__code__:
+        frame = frame.f_back
+    return frame.f_code is executor._await.__code__
+
+
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals to threads are POSIX")
 def test_an_interrupted_caller_awaits_what_was_begun(threads: Threads) -> None:
     main = threading.main_thread().ident
@@ -150,8 +160,11 @@ def test_an_interrupted_caller_awaits_what_was_begun(threads: Threads) -> None:
     def work() -> None:
         barrier.wait(PATIENCE_SECONDS)
         if threading.get_ident() != main:
-            threading.Event().wait(0.1)
+            while not is_awaiting(main):
+                time.sleep(0.001)
             signal.pthread_kill(main, signal.SIGINT)
+            with contextlib.suppress(KeyboardInterrupt):
+                executor.pause(PATIENCE_SECONDS)  # until the caller has heard it
             threading.Event().wait(0.1)
         ended.append(1)
 
@@ -259,13 +272,11 @@ def test_idle_threads_hold_nothing_of_the_work() -> None:
     barrier = threading.Barrier(3)
     threads.run([lambda thing=thing: (barrier.wait(PATIENCE_SECONDS), thing)[1]] * 3)  # type: ignore[misc]
     del thing
-    waited = threading.Event()
-    for _ in range(200):
+    end = time.monotonic() + PATIENCE_SECONDS
+    while watched() is not None:
+        assert time.monotonic() < end
+        time.sleep(0.01)
         gc.collect()
-        if watched() is None:
-            break
-        waited.wait(0.01)
-    assert watched() is None
     threads.close()
 
 

@@ -108,7 +108,7 @@ def test_async_operators_work_inside_a_running_loop() -> None:
 
 
 def test_concurrency_is_bounded() -> None:
-    running, most, lock = 0, 0, threading.Lock()
+    running, most, lock, two = 0, 0, threading.Lock(), threading.Barrier(2)
 
     @tamis.operator(concurrency=2)
     def narrow(event: Any) -> bool:
@@ -116,7 +116,8 @@ def test_concurrency_is_bounded() -> None:
         with lock:
             running += 1
             most = max(most, running)
-        threading.Event().wait(0.01)
+        two.wait(30)
+        threading.Event().wait(0.01)  # in which a third one would come
         with lock:
             running -= 1
         return True
@@ -158,16 +159,17 @@ def test_a_failing_call_gives_its_place_back() -> None:
 
 
 def test_an_async_call_that_blocks_or_exits_harms_no_other() -> None:
+    released = threading.Event()
+
     @tamis.operator(timeout=0.1)
     async def blocks(event: object) -> bool:
-        time.sleep(0.6)
-        return True
+        return released.wait(30)
 
     @tamis.operator
     async def exits(event: object) -> bool:
         raise SystemExit
 
-    @tamis.operator(timeout=0.5)
+    @tamis.operator(timeout=20)
     async def fine(event: object) -> bool:
         return True
 
@@ -176,6 +178,7 @@ def test_an_async_call_that_blocks_or_exits_harms_no_other() -> None:
     matcher.subscribe("exits()", id="b")
     matcher.subscribe("fine()", id="c")
     result = matcher.match({})
+    released.set()
     assert [match.subscription for match in result.matches] == ["c"]
     assert [tuple(each) for each in result.undetermined] == [
         ("a", "blocks(): timed out: no answer within 0.1 s"),
@@ -229,7 +232,7 @@ def test_threads_of_operators_are_begun_anew_after_a_fork(settings: dict[str, An
     child = os.fork()
     if not child:
         os._exit(7 if len(matcher.match({"v": 2}).matches) == 1 else 8)
-    for _ in range(1_000):
+    for _ in range(3_000):
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
             break

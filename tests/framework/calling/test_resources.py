@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 import time
+import types
 from typing import Any
 
 import pytest
@@ -13,9 +14,10 @@ import tamis
 from tamis import Resource, Transient
 from tamis.calling.lanes import NoPlaceError
 from tamis.calling.throttles import Throttle, Throttles
+from tamis.testing import FakeClock
 
 from .isolation.workers import reasons
-from .patience import in_thread, join
+from .patience import PATIENCE_SECONDS, in_thread, join
 
 
 class Crowd:
@@ -36,6 +38,9 @@ class Crowd:
             self.began.append(time.monotonic())
             self._running += 1
             self.most = max(self.most, self._running)
+        end = time.monotonic() + PATIENCE_SECONDS
+        while self.most < event.get("at_once", 0) and time.monotonic() < end:
+            time.sleep(0.001)
         time.sleep(event.get("seconds", 0))
         with self._lock:
             self._running -= 1
@@ -65,7 +70,7 @@ def gaps(moments: list[float]) -> list[float]:
 def test_operators_share_the_places_of_a_resource() -> None:
     key = Resource("key", concurrency=2)
     crowd = Crowd({"resource": key}, {"resource": Resource("key", concurrency=2), "timeout": 60})
-    results = crowd.match(6, seconds=0.01)
+    results = crowd.match(6, seconds=0.01, at_once=2)
     assert crowd.most == 2
     assert [len(result.matches) for result in results] == [2] * 6
 
@@ -119,11 +124,13 @@ def test_who_waits_for_a_turn_holds_no_place(monkeypatch: pytest.MonkeyPatch) ->
     matcher.subscribe("slow() and kind = a", id="slow")
     matcher.subscribe("quick() and kind = b", id="quick")
     meanwhile: list[tamis.Result] = []
+    clock = FakeClock()
 
     def pause(seconds: float) -> None:
         meanwhile.append(matcher.match({"kind": "b"}))
-        time.sleep(seconds)
+        clock.advance(seconds)
 
+    monkeypatch.setattr("tamis.calling.throttles.time", types.SimpleNamespace(monotonic=clock))
     monkeypatch.setattr("tamis.calling.throttles.pause", pause)
     assert all(matcher.match({"kind": "a"}).matches for _ in range(2))
     assert meanwhile
@@ -179,7 +186,11 @@ def test_a_place_is_not_waited_for_longer_than_a_call_may_take() -> None:
     def waits(event: Any) -> bool:
         return True
 
-    matcher = tamis.Matcher([holds, waits])
+    @tamis.operator(resource=key, timeout=30)
+    def later(event: Any) -> bool:
+        return True
+
+    matcher = tamis.Matcher([holds, waits, later])
     matcher.subscribe("holds()", id="holds")
     holding = in_thread(lambda: matcher.match({}))
     running.wait(30)
@@ -191,6 +202,8 @@ def test_a_place_is_not_waited_for_longer_than_a_call_may_take() -> None:
     assert (late.account.calls, late.account.attempts, late.account.spared) == (0, 0, 1)
     released.set()
     join(holding)
+    matcher.unsubscribe("waits")
+    matcher.subscribe("later()", id="later")
     assert len(matcher.match({}).matches) == 1
 
 

@@ -13,6 +13,8 @@ import pytest
 import tamis
 from tamis.testing import counting
 
+from .patience import PATIENCE_SECONDS
+
 
 class Rounds:
     """Asks for as much as it may, in order."""
@@ -34,7 +36,7 @@ class _Rounds:
 
 
 def test_workers_make_calls_at_once() -> None:
-    together = threading.Barrier(3, timeout=10)
+    together = threading.Barrier(3, timeout=PATIENCE_SECONDS)
 
     @tamis.operator
     def waits(event: Any, number: int) -> bool:
@@ -54,7 +56,9 @@ def test_asynchronous_operators_run_at_once() -> None:
         nonlocal running, most
         running += 1
         most = max(most, running)
-        await asyncio.sleep(0.05)
+        end = time.monotonic() + PATIENCE_SECONDS
+        while most < 2 and time.monotonic() < end:
+            await asyncio.sleep(0.001)
         running -= 1
         return True
 
@@ -66,7 +70,7 @@ def test_asynchronous_operators_run_at_once() -> None:
 
 def test_limits_of_the_specification_hold_among_workers() -> None:
     running, most = 0, 0
-    lock = threading.Lock()
+    lock, two = threading.Lock(), threading.Barrier(2)
 
     @tamis.operator(concurrency=2)
     def waits(event: Any, number: int) -> bool:
@@ -74,7 +78,8 @@ def test_limits_of_the_specification_hold_among_workers() -> None:
         with lock:
             running += 1
             most = max(most, running)
-        time.sleep(0.01)
+        two.wait(PATIENCE_SECONDS)
+        time.sleep(0.01)  # in which a third one would come
         with lock:
             running -= 1
         return True

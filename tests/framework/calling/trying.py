@@ -34,6 +34,22 @@ class Waits:
         self.meanwhile()
 
 
+class Hurry:
+    """Attempts that begin while `seconds` are set may take those, whatever the call may take.
+
+    So only what must be late is late, on a machine that holds up whatever it likes."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.seconds: float | None = None
+        begin = attempts.Attempts.begin
+
+        def begun(several: attempts.Attempts) -> float | None:
+            patient = begin(several)
+            return patient if self.seconds is None else self.seconds
+
+        monkeypatch.setattr(attempts.Attempts, "begin", begun)
+
+
 def busy(**settings: Any) -> tamis.Operator:
     """An operator that is busy, the first `times` for so many seconds of an event."""
     asked: dict[str, int] = {}

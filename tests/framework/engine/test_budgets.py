@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 import tamis
 from tamis import Budget, Matcher, Preparation, Statistics, TamisError
+from tamis.testing import FakeClock
 from tests.borders import borders
 
 NUMBERS = range(6)
@@ -164,10 +166,15 @@ def test_retries_are_paid_by_the_share_of_failures() -> None:
     assert not matcher.match({"bits": 0}, budget=Budget(cost=0.9)).matches
 
 
-def test_at_a_deadline_inline_calls_count_and_late_threads_are_left() -> None:
+def test_at_a_deadline_inline_calls_count_and_late_threads_are_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = FakeClock()
+    monkeypatch.setattr("tamis.calling.event_calls.time", SimpleNamespace(monotonic=clock))
+
     @tamis.operator(inputs=("bits",), cost_seconds=0.001)
     def slow(event: Any, number: int) -> bool:
-        time.sleep(0.6)
+        clock.advance(0.6)
         return True
 
     matcher = matcher_of("slow(1) and slow(2) and slow(3)", "slow(1)", operators=[slow])
@@ -175,6 +182,7 @@ def test_at_a_deadline_inline_calls_count_and_late_threads_are_left() -> None:
     assert len(result.calls) == 1
     assert [each.reason for each in result.undetermined] == ["deadline"]
     assert [each.subscription for each in result.matches] == ["s2"]
+    monkeypatch.undo()
 
     @tamis.operator(inputs=("bits",), isolation="thread", timeout=30)
     def hanging(event: Any) -> bool:
@@ -255,19 +263,21 @@ def test_a_deadline_ends_a_preparation_in_a_thread() -> None:
 
 def test_another_thread_makes_the_call_that_a_deadline_ended() -> None:
     runs: list[int] = []
+    released = threading.Event()
 
     @tamis.operator(inputs=("bits",), timeout=30, deterministic=True)
     def slowly(event: Any) -> bool:
         runs.append(1)
-        time.sleep(1.5 if len(runs) == 1 else 0.0)
-        return True
+        return len(runs) > 1 or released.wait(30)
 
     matcher = matcher_of("slowly()", operators=[slowly])
-    hurried = threading.Thread(target=lambda: matcher.match({"bits": 0}, deadline_seconds=0.3))
-    hurried.start()
-    while not runs:
-        time.sleep(0.01)
+    while not runs:  # the deadline may be over before it comes to the call
+        hurried = threading.Thread(target=lambda: matcher.match({"bits": 0}, deadline_seconds=0.3))
+        hurried.start()
+        while not runs and hurried.is_alive():
+            time.sleep(0.001)
     assert matcher.match({"bits": 0}).matches
+    released.set()
     hurried.join()
     assert len(runs) == 2
 
@@ -291,4 +301,4 @@ def test_a_deadline_bounds_the_wait_for_a_call_of_another_thread() -> None:
     patient.join()
     assert [each.reason for each in result.undetermined] == ["deadline"]
     assert (result.account.calls, waited < 20) == (0, True)
-    assert matcher.match({"bits": 0}, deadline_seconds=5).matches
+    assert matcher.match({"bits": 0}, deadline_seconds=30).matches

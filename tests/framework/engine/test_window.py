@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 import warnings
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 
 import tamis
 from tamis import Matcher, Preparation, TamisError
+from tamis.testing import FakeClock
 
 TEXTS = (
     "many(1)",
@@ -359,16 +359,19 @@ def test_each_event_of_a_window_has_its_own_deadline() -> None:
 
 
 def test_an_event_without_operators_waits_in_no_stage() -> None:
+    clock = FakeClock()
+
     def slow(events: Sequence[Any], lists: Sequence[Any]) -> list[bool]:
-        time.sleep(0.2)
+        clock.advance(0.2)
         return [True for _ in events]
 
     @tamis.operator(solve_events=slow)
     def sleepy(event: Any) -> bool:
         return True
 
-    matcher = Matcher([sleepy])
+    matcher = Matcher([sleepy], timer=clock)
     matcher.subscribe("sleepy() and k = 1")
     matcher.subscribe("k = 2")
-    _, quick = matcher.match_many([{"k": 1}, {"k": 2}])
-    assert sum(quick.account.seconds.values()) < 0.15
+    late, quick = matcher.match_many([{"k": 1}, {"k": 2}])
+    assert sum(late.account.seconds.values()) == pytest.approx(0.2)
+    assert sum(quick.account.seconds.values()) == 0

@@ -16,12 +16,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tamis
+from tamis.calling.event_calls import EventCalls
+from tamis.calling.isolation.exchange import InvocationOutcome
+from tamis.calling.isolation.isolation import Isolation
+from tamis.operators.asking import Call
+from tests.framework.calling.patience import PATIENCE_SECONDS
 
 from .workers import isolated, matcher_with
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that can fork")
 SOUND, RAISES, DIES, HANGS, NONSENSE = "sound", "raises", "dies", "hangs", "nonsense"
-SECONDS = 0.5
 
 
 def fate(event: Any) -> Any:
@@ -98,7 +102,7 @@ def compared(events: Sequence[Any], lists: Sequence[Any]) -> list[object]:
     ]
 
 
-@isolated(inputs=("v", "kind"), solve_events=compared, batch=4, timeout=SECONDS)
+@isolated(inputs=("v", "kind"), solve_events=compared, batch=4, timeout=PATIENCE_SECONDS)
 def over(event: Any, least: int) -> Any:
     value = fate(event)
     return value if isinstance(value, str) else value > least
@@ -138,7 +142,17 @@ def _open(line: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", [HANGS, DIES, RAISES, "cannot be sent"])
-def test_only_the_culprit_is_unknown(kind: str) -> None:
+def test_only_the_culprit_is_unknown(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = Isolation.call
+
+    def hurried(
+        self: Isolation, calls: Sequence[Call], asked: Sequence[EventCalls], seconds: float | None
+    ) -> InvocationOutcome:
+        """Waits long only for what answers."""
+        hangs = any(each.event.content["kind"] == HANGS for each in asked)
+        return whole(self, calls, asked, 0.2 if hangs else seconds)
+
+    monkeypatch.setattr(Isolation, "call", hurried)
     events: list[dict[str, Any]] = [{"id": f"e{at}", "v": at + 3, "kind": SOUND} for at in range(4)]
     events[2]["kind"] = kind
     if kind == "cannot be sent":

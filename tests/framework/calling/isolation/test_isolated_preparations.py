@@ -16,7 +16,7 @@ from tamis.operators import OperatorRecord
 from tests.framework.calling.patience import PATIENCE_SECONDS, in_thread, join
 
 from .abuse import CallsAtOnce
-from .workers import isolated, matcher_with, reasons, values
+from .workers import hurry_starts, isolated, matcher_with, reasons, values
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that can fork")
 
@@ -139,7 +139,8 @@ def test_a_preparation_that_fails_fails_once_for_all_that_need_it(tmp_path: Path
         return 2
 
     one = Preparation("one", first, inputs=())
-    two = Preparation("two", second, inputs=(), after=one, timeout=0.05)
+    timeout = 0.05 if how == "hangs" else PATIENCE_SECONDS
+    two = Preparation("two", second, inputs=(), after=one, timeout=timeout)
 
     @isolated(preparation=two, inputs=())
     def needs(event: Any, number: int) -> bool:
@@ -227,8 +228,10 @@ def test_what_is_slow_to_make_delays_only_itself() -> None:
         return slow
 
     record = OperatorRecord(slow.specification, factory)
-    with matcher_with(record, well, limits=Limits(start_seconds=1)) as matcher:
+    limits = Limits(start_seconds=PATIENCE_SECONDS)
+    with matcher_with(record, well, limits=limits) as matcher:
         matcher.subscribe("slow() and camera = 1", id="slow")  # it is begun to be made
         matcher.subscribe("well()", id="well")
         assert matcher.match({}).matches
+        hurry_starts(limits)
         assert list(reasons(matcher.match({"camera": 1}))) == ["slow"]

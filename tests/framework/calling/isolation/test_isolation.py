@@ -17,8 +17,10 @@ import pytest
 
 import tamis
 from tamis import Limits, Matcher
+from tamis.calling.isolation import exchange
 from tamis.operators import OperatorRecord
 from tests.framework.calling.patience import PATIENCE_SECONDS, in_thread, join
+from tests.framework.calling.trying import Hurry
 
 from .abuse import (
     PATIENT,
@@ -28,7 +30,7 @@ from .abuse import (
     left,
     marked,
 )
-from .workers import isolated, matcher_with, reason, reasons, values
+from .workers import hurry_starts, isolated, matcher_with, reason, reasons, values
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that can fork")
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc: run it on Linux")
@@ -139,13 +141,17 @@ def test_many_threads_share_few_workers() -> None:
 # kinds of operators
 
 
-def test_async_operators_run_on_a_loop_in_the_worker() -> None:
-    @isolated(timeout=0.05, outputs=("pid",))
+def test_async_operators_run_on_a_loop_in_the_worker(
+    hurry: Hurry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exchange, "GRACE_SECONDS", PATIENCE_SECONDS)
+
+    @isolated(timeout=PATIENCE_SECONDS, outputs=("pid",))
     async def quick(event: Any, pid: Any) -> list[int]:
         await asyncio.sleep(0)
         return [os.getpid()]
 
-    @isolated(timeout=0.05, outputs=("pid",))
+    @isolated(timeout=PATIENCE_SECONDS, outputs=("pid",))
     async def slow(event: Any, seconds: float, pid: Any) -> list[int]:
         await asyncio.sleep(seconds)
         return [os.getpid()]
@@ -153,7 +159,9 @@ def test_async_operators_run_on_a_loop_in_the_worker() -> None:
     with matcher_with(quick, slow) as matcher:
         assert values(matcher, "quick(?p)")
         before = values(matcher, "slow(0, ?p)")
+        hurry.seconds = 0.05
         assert reason(matcher, "slow(1000, ?p)").endswith("timed out: no answer within 0.05 s")
+        hurry.seconds = None
         assert values(matcher, "slow(0, ?p)") == before  # it was cancelled, not killed
 
 
@@ -235,9 +243,13 @@ def test_an_operator_that_takes_for_ever_to_make_says_so() -> None:
 
     specification = dataclasses.replace(above.specification, name="modelled")
     record = OperatorRecord(specification, factory)
-    with matcher_with(record, above, limits=Limits(start_seconds=1)) as matcher:
+    limits = Limits(start_seconds=PATIENCE_SECONDS)
+    with matcher_with(record, above, limits=limits) as matcher:
+        assert values(matcher, "above(3)", {"height": 4})  # there is a worker
+        hurry_starts(limits)
         said = reason(matcher, "modelled(3)", {"height": 4})
-        assert said == "modelled(3): timed out: a worker has not made it within 1 s"
+        assert said == "modelled(3): timed out: a worker has not made it within 0.2 s"
+        object.__setattr__(limits, "start_seconds", PATIENCE_SECONDS)
         assert values(matcher, "above(3)", {"height": 4})
 
 

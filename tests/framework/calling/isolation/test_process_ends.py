@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +53,8 @@ def waits(event):
     time.sleep(1000)
 other = Matcher([waits])
 other.subscribe("waits()", id="s")
-threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
+    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     other.match({})
 except KeyboardInterrupt:
     print("interrupted", flush=True)
@@ -124,7 +125,9 @@ def test_processes_end(how: str) -> None:
 @LINUX
 def test_an_interrupt_of_the_terminal_reaches_no_worker() -> None:
     """The whole group of the program is interrupted, as a terminal does."""
-    program = PROGRAM + "try:\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    pass\n"
+    program = PROGRAM.replace('print("ready", flush=True)\n', "")
+    program += 'try:\n    print("ready", flush=True)\n    time.sleep(60)\n'
+    program += "except KeyboardInterrupt:\n    pass\n"
     program += "assert matcher.match(event_of(6)).matches\n"
     with marked() as mark:
         begun = subprocess.Popen(
@@ -138,7 +141,6 @@ def test_an_interrupt_of_the_terminal_reaches_no_worker() -> None:
         with begun:
             assert begun.stdout is not None
             assert begun.stdout.readline() == "ready\n"
-            time.sleep(0.1)
             os.killpg(begun.pid, signal.SIGINT)
             said, problems = begun.communicate(timeout=60)
         assert (begun.returncode, said, problems) == (0, "", "")
@@ -167,11 +169,9 @@ def test_a_worker_that_was_killed_while_idle_is_replaced_unnoticed() -> None:
         for _ in range(3):
             ((pid,),) = values(matcher, "process(?p)")
             os.kill(pid, signal.SIGKILL)
-            while (
-                Path(f"/proc/{pid}/stat").exists()
-                and "Z" not in (Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0])
-            ):
-                time.sleep(0.002)
+            with suppress(FileNotFoundError):
+                while Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+                    time.sleep(0.002)
         assert values(matcher, "process(?p)") != [[pid]]
 
 

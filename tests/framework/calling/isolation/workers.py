@@ -20,6 +20,11 @@ def matcher_with(*operators: object, **settings: Any) -> Matcher:
     return Matcher(operators, **{"planner": "naive", "limits": PATIENT, **settings})
 
 
+def hurry_starts(limits: tamis.Limits) -> None:
+    """Lets workers and operators be begun in hardly any time, from now on."""
+    object.__setattr__(limits, "start_seconds", 0.2)
+
+
 def reasons(result: tamis.Result) -> dict[str, str]:
     return {each.subscription: each.reason for each in result.undetermined}
 
