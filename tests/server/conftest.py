@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 import tamis
+from tamis.server import service
 from tamis.server.service import ServerSettings
 from tamis.server.serving import Server
 
@@ -30,7 +31,10 @@ def matcher() -> tamis.Matcher:
 
 
 class Client(httpx.Client):
-    """A client of a server, with a word for what tests do most."""
+    """A client of a server, which is patient, with a word for what tests do most."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{"timeout": 60, **settings})
 
     def subscribed(self, where: str, **more: object) -> tuple[str, dict[str, str]]:
         """Subscribes; the address of the subscription, and the headers of its ticket."""
@@ -68,8 +72,14 @@ def served(
 ) -> Iterator[Client]:
     with Server(ServerSettings(folder, **settings), make) as server:
         server.wait_ready()
-        with Client(base_url=server.url, timeout=30) as client:
+        with Client(base_url=server.url) as client:
             yield client
+
+
+@pytest.fixture(autouse=True)
+def _no_loop_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Events are refused for what a test says, and not for what the machine does beside it."""
+    monkeypatch.setattr(service, "MOST_LATE_SECONDS", 600.0)
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ class Receiver:
         self.connections: set[int] = set()
         self.url = ""
 
-    def wait(self, count: int, seconds: float = 20.0) -> list[Got]:
+    def wait(self, count: int, seconds: float = 60.0) -> list[Got]:
         """Waits for so many requests."""
         ends = time.monotonic() + seconds
         while len(self.got) < count and time.monotonic() < ends:

@@ -164,7 +164,7 @@ def test_an_answer_that_trickles_is_not_waited_for() -> None:
         assert sent(url, HERE).status == 204
     with raw(slow_head) as url:
         assert sent(url, HERE, 1.0).reason == "no answer within 1 s"
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 30
 
 
 @pytest.mark.parametrize("said", [b"", b"SSH-2.0-x\r\n", b"HTTP/1.1 200 OK\r\n" + b"x" * 200_000])

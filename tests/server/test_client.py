@@ -139,7 +139,7 @@ def test_deliveries_go_on_when_the_server_comes_back(tmp_path: Path) -> None:
             time.sleep(0.01)
     with Server(ServerSettings(tmp_path), matcher, port=port):
         client.publish({"id": "e3", "level": 9}, {"id": "last", "level": 9})
-        thread.join(30)
+        thread.join(60)
     client.close()
     assert seen == ["e1", "e2", "e3", "last"]
 

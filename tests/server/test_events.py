@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import json
 import queue
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 import tamis
-from tamis.server import bodies, matching
+from tamis.server import bodies, database, matching
 from tamis.server.changes import Retain
+from tamis.server.database import open_database
 from tamis.server.log import Log
 from tamis.server.overload import Lateness
-from tests.server.conftest import Client, Serving
+from tests.server.conftest import Client, Serving, until
 from tests.server.test_deliveries import streamed
 from tests.server.test_subscriptions import ADMIN, problem
 
@@ -161,7 +164,7 @@ def test_who_follows_from_below_the_floor_is_told_of_the_gap(serving: Serving) -
         client.published(*({"id": f"e{number}"} for number in range(3)))
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(matching, "_TIDY_SECONDS", 0.0)
-            ends = time.monotonic() + 20
+            ends = time.monotonic() + 60
             while "tamis_floor 4.0" not in client.get("/metrics").text:
                 time.sleep(0.05)
                 assert time.monotonic() < ends
@@ -189,7 +192,7 @@ def test_who_follows_from_below_the_floor_is_told_what_is_decided_alone(
 
     @tamis.operator(inputs=("a",))
     def held(event: object) -> bool:
-        goes_on.wait(20)
+        goes_on.wait(60)
         return True
 
     def follow(base: httpx.URL) -> None:
@@ -212,11 +215,11 @@ def test_who_follows_from_below_the_floor_is_told_what_is_decided_alone(
     with serving(admin_key="the admin key", make=make) as client:
         assert client.post("/events", json=[{"id": f"h{n}", "a": n} for n in range(5)]).is_success
         threading.Thread(target=follow, args=[client.base_url], daemon=True).start()
-        assert [told.get(timeout=20)["id"] for _ in range(2)] == ["0", "3"]
+        assert [told.get(timeout=60)["id"] for _ in range(2)] == ["0", "3"]
         with pytest.raises(queue.Empty):
             told.get(timeout=0.5)
         goes_on.set()
-        found = [told.get(timeout=20) for _ in range(5)]
+        found = [told.get(timeout=60) for _ in range(5)]
     assert [each["id"] for each in found] == ["4", "5", "6", "7", "8"]
     verdicts = [json.loads(each["data"]) for each in found]
     assert [each["matches"][0]["subscription"] for each in verdicts] == ["all"] * 5
@@ -241,8 +244,15 @@ def test_what_is_too_large_is_refused(serving: Serving) -> None:
 
 
 def test_more_than_can_wait_is_shed_and_counted(serving: Serving) -> None:
-    with serving(most_behind=1) as client:
-        client.subscribed("peopleCount(?n), ?n > 3")
+    goes_on = threading.Event()
+
+    @tamis.operator(inputs=("people",))
+    def held(event: object) -> bool:
+        return goes_on.wait(60)
+
+    with serving(most_behind=1, make=lambda: tamis.Matcher(operators=[held])) as client:
+        client.subscribed("held()")
+        until(lambda: client.sample("tamis_cursor") == client.sample("tamis_position"))
         answers: list[httpx.Response] = []
 
         def publish() -> None:
@@ -254,6 +264,7 @@ def test_more_than_can_wait_is_shed_and_counted(serving: Serving) -> None:
             thread.start()
         for thread in threads:
             thread.join()
+        goes_on.set()
         shed = [answer for answer in answers if answer.status_code == 429]
         assert {answer.status_code for answer in answers} == {202, 429}
         assert all(int(answer.headers["retry-after"]) >= 1 for answer in shed)
@@ -264,19 +275,28 @@ def test_more_than_can_wait_is_shed_and_counted(serving: Serving) -> None:
         assert f'tamis_events_total{{outcome="accepted"}} {160 - len(shed)}.0' in metrics
 
 
-def test_events_of_more_bytes_than_can_wait_are_shed(serving: Serving) -> None:
+def test_events_of_more_bytes_than_can_wait_are_shed(
+    serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each of those that are accepted is in the log, once, and no other."""
+    monkeypatch.setattr(database, "_BUSY_MILLISECONDS", 60_000)
     event = {"text": "x" * 60_000}
     with serving(most_waiting_bytes=100_000, admin_key="a") as client:
         statuses: list[int] = []
+        holding = open_database(tmp_path / "data")
+        holding.execute("BEGIN IMMEDIATE")  # the writer waits for it
 
         def publish() -> None:
             with Client(base_url=client.base_url) as other:
-                statuses.extend(other.post("/events", json=event).status_code for _ in range(15))
+                for _ in range(15):
+                    statuses.append(other.post("/events", json=event).status_code)
 
         threads = [threading.Thread(target=publish) for _ in range(6)]
         for thread in threads:
             thread.start()
+        until(lambda: 429 in statuses)
+        holding.execute("ROLLBACK")
+        holding.close()
         for thread in threads:
             thread.join()
         accepted, shed = statuses.count(202), statuses.count(429)
@@ -296,7 +316,7 @@ def test_bodies_that_are_still_being_sent_wait_within_bytes(serving: Serving) ->
         def slowly() -> Iterator[bytes]:
             yield b'{"text": "' + b"x" * 150_000
             began.set()
-            goes_on.wait(20)
+            goes_on.wait(60)
             yield b'"}'
 
         slow: list[int] = []
@@ -305,8 +325,8 @@ def test_bodies_that_are_still_being_sent_wait_within_bytes(serving: Serving) ->
                 target=lambda: slow.append(other.post("/events", content=slowly()).status_code)
             )
             send.start()
-            began.wait(20)
-            ends = time.monotonic() + 20
+            began.wait(60)
+            ends = time.monotonic() + 60
             while "tamis_queue_bytes 150010.0" not in client.get("/metrics").text:
                 assert time.monotonic() < ends
             for address in ("/events", "/subscriptions"):
@@ -355,24 +375,31 @@ def test_a_body_that_comes_too_slowly_is_waited_for_no_longer(
                 time.sleep(0.1)
                 yield part
 
-        assert client.post("/events", content=steadily()).status_code == 202
+        def is_taken() -> bool:
+            with contextlib.suppress(httpx.TransportError):
+                return client.post("/events", content=steadily()).status_code == 202
+            return False
+
+        until(is_taken)  # once the machine lets it come as steadily as it is sent
 
 
 def test_who_is_shed_is_told_when_there_is_room(serving: Serving) -> None:
     """As long as what waits takes, as it went lately."""
 
+    goes_on = threading.Event()
+
     @tamis.operator(inputs=("a",))
-    def slow(event: object) -> bool:
-        time.sleep(0.05)
-        return True
+    def slow(event: Any) -> bool:
+        return event["a"] == 0 or goes_on.wait(60)
 
     with serving(most_behind=40, make=lambda: tamis.Matcher(operators=[slow])) as client:
         client.subscribed("slow()")
-        client.published({"a": 1})
+        client.published({"a": 0})
         for _ in range(200):
             answer = client.post("/events", json=[{"a": 1}] * 10)
             if answer.status_code == 429:
                 break
+        goes_on.set()
         assert 1 <= int(answer.headers["retry-after"]) <= 60
         assert "lag_seconds" in client.get("/metrics").text
 
@@ -403,16 +430,36 @@ def test_what_waits_for_longer_than_it_may_is_shed_unread(serving: Serving) -> N
             time.sleep(0.05)
 
 
-def test_a_loop_is_late_when_it_is_so_again() -> None:
-    async def looked() -> list[float]:
-        lateness, found = Lateness(), []
-        for seconds in (0.0, 0.3, 0.3, 0.0, 0.0):
-            time.sleep(seconds)
-            found.append(lateness.seconds)
-            await asyncio.sleep(0.06 if seconds == 0.0 else 0.01)
-        return found
+class Loop:
+    """An event loop that is held up for as long as a test says."""
 
-    at_first, once, again, then, last = asyncio.run(looked())
+    def __init__(self) -> None:
+        self.now = self.due = 0.0
+        self.call: Callable[[], None] = lambda: None
+
+    def time(self) -> float:
+        return self.now
+
+    def call_later(self, seconds: float, call: Callable[[], None]) -> None:
+        self.due, self.call = self.now + seconds, call
+
+    def run(self, seconds: float) -> None:
+        """Does what is due, now and after so long."""
+        for step in (0.0, seconds):
+            self.now += step
+            if self.now >= self.due:
+                self.call()
+
+
+def test_a_loop_is_late_when_it_is_so_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop, found = Loop(), []
+    monkeypatch.setattr(asyncio, "get_running_loop", lambda: loop)
+    lateness = Lateness()
+    for seconds in (0.0, 0.3, 0.3, 0.0, 0.0):
+        loop.now += seconds  # held up
+        found.append(lateness.seconds)
+        loop.run(0.06 if seconds == 0.0 else 0.01)
+    at_first, once, again, then, last = found
     assert max(at_first, once) < 0.1
     assert again > 0.2
     assert then < 0.1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import secrets
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 
 import tamis
+from tamis.testing import FakeClock
 from tests.server.conftest import Client, Serving
 
 ADMIN = {"Authorization": "Bearer the admin key"}
@@ -174,10 +174,16 @@ def test_renewing_and_ending(client: Client) -> None:
     assert client.published({"ending": 1}) == [""]
 
 
-def test_what_is_over_matches_no_more_and_can_be_read(client: Client) -> None:
+def test_what_is_over_matches_no_more_and_can_be_read(serving: Serving) -> None:
+    clock = FakeClock(1_800_000_000.0)
+    with serving(clock=clock) as client:
+        look_at_what_is_over(client, clock)
+
+
+def look_at_what_is_over(client: Client, clock: FakeClock) -> None:
     address, ticket = client.subscribed("short = 1", id="short", validity=0.4)
     assert client.published({"short": 1}) == ["short"]
-    time.sleep(0.5)
+    clock.advance(0.5)
     assert client.published({"short": 1}) == [""]
     shown = client.get(address, headers=ticket).json()
     assert (shown["live"], shown["due"]) == (False, 1)

@@ -18,7 +18,7 @@ from tamis.server.serving import Server
 from tests.server.conftest import Client
 from tests.server.test_subscriptions import ADMIN, problem
 
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 60.0
 
 
 class Camera:

@@ -62,7 +62,7 @@ def shown(client: Client, address: str, ticket: dict[str, str]) -> dict[str, Any
 
 def until(client: Client, address: str, ticket: dict[str, str], **wanted: Any) -> dict[str, Any]:
     """Waits until a subscription stands as wanted."""
-    ends = time.monotonic() + 20
+    ends = time.monotonic() + 60
     while time.monotonic() < ends:
         found = shown(client, address, ticket)
         if all(found[name] == value for name, value in wanted.items()):
@@ -207,7 +207,7 @@ def test_a_webhook_that_takes_nothing_for_long_is_disabled_until_it_is_enabled(
     with serving(webhooks=settings) as client:
         address, ticket, _ = subscribed(client, receiver)
         client.published({"a": 5}, {"a": 6})
-        ends = time.monotonic() + 20
+        ends = time.monotonic() + 60
         while shown(client, address, ticket)["webhook"]["state"] != "disabled":
             assert time.monotonic() < ends
         count = len(receiver.got)
@@ -226,20 +226,24 @@ def test_a_webhook_that_takes_nothing_for_long_is_disabled_until_it_is_enabled(
 def test_gone_disables_at_once_and_what_is_busy_is_left_alone(
     serving: Serving, receiver: Receiver
 ) -> None:
+    moments: list[float] = []
+
+    def busy(got: Got) -> Answer:
+        moments.append(time.monotonic())
+        return ((429, {"retry-after": "2"}) if len(moments) == 1 else (200, {})) + (b"",)
+
     receiver.answer = lambda got: (410, {}, b"")
     with serving(webhooks=PATIENT) as client:
         address, ticket, _ = subscribed(client, receiver)
         client.published({"a": 5})
-        ends = time.monotonic() + 20
+        ends = time.monotonic() + 60
         while shown(client, address, ticket)["webhook"]["state"] != "disabled":
             assert time.monotonic() < ends
-        receiver.answer = lambda got: (429, {"retry-after": "2"}, b"")
+        receiver.answer = busy
         client.post(f"{address}/webhook/enable", headers=ticket)
-        receiver.wait(2)
-        receiver.answer = lambda got: (200, {}, b"")
-        time.sleep(1)
-        assert len(receiver.got) == 2
         until(client, address, ticket, delivered=1)
+    first, again = moments
+    assert again - first > 1.9
 
 
 def test_a_webhook_is_not_judged_by_what_the_one_before_it_says(
@@ -377,7 +381,7 @@ def test_what_retention_removed_is_a_gap_that_is_sent(
     with serving(webhooks=settings) as client:
         address, ticket, _ = subscribed(client, receiver)
         client.published(*({"a": 5} for _ in range(6)))
-        ends = time.monotonic() + 20
+        ends = time.monotonic() + 60
         while shown(client, address, ticket)["webhook"]["state"] != "disabled":
             assert time.monotonic() < ends
     from tamis.server.changes import Retain
