@@ -23,7 +23,7 @@ def test_nothing_acknowledged_is_lost_when_the_power_fails() -> None:
 
 @pytest.mark.long
 def test_a_log_that_is_half_made_is_made_whole() -> None:
-    counts = power_cuts.cut_beginnings(16, seed=5)
+    counts = power_cuts.cut_beginnings(8, seed=5)
     assert (counts["lost"], counts["refused"]) == (0, 0), counts
 
 

@@ -10,7 +10,7 @@ from tests.framework.index.dbms import kills
 
 @pytest.mark.long
 def test_what_was_committed_is_there_after_a_kill() -> None:
-    counts = kills.kill(20, seed=11)
-    assert counts["subscribe"] > 20
+    counts = kills.kill(8, seed=11)
+    assert counts["subscribe"] > 8
     assert counts["unsubscribe"] > 0
     assert counts["read"] > 0
