@@ -55,10 +55,11 @@ class Lanes:
             result, problem = errand.outcome.get(timeout=timeout and timeout + grace)
         except queue.Empty:
             with pool.lock:
-                if not errand.done:
-                    errand.late = True
-                    pool.late[name] += 1
-            raise late(timeout) from None
+                errand.late = not errand.done
+                pool.late[name] += errand.late
+            if errand.late:
+                raise late(timeout) from None
+            result, problem = errand.outcome.get()  # there, when who waits was held up itself
         if problem is not None:
             raise problem
         return result

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import queue
 import threading
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import tamis
+from tamis.calling import lanes
 from tamis.testing import nonsense, slow
 
 from .test_gateway import answered, bindings, reason
@@ -33,6 +36,30 @@ def test_a_late_operator_is_unknown_and_the_next_one_is_not_kept_waiting() -> No
 def test_a_timeout_that_is_kept_changes_nothing() -> None:
     assert bindings(answered([1, 2], timeout=30)) == [[1], [2]]
     assert "ValueError: invalid" in reason(answered(lambda: int("no"), timeout=30))
+
+
+def test_an_answer_counts_that_is_there_once_who_waited_looks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Who waits is held up itself, until the time is over and the call has ended."""
+    released = threading.Event()
+
+    class HeldUp(queue.SimpleQueue[Any]):
+        def get(self, block: bool = True, timeout: float | None = None) -> Any:
+            if timeout is None:
+                return super().get(block)
+            released.set()
+            while self.empty():
+                time.sleep(0.001)
+            raise queue.Empty
+
+    monkeypatch.setattr(lanes, "queue", SimpleNamespace(SimpleQueue=HeldUp, Empty=queue.Empty))
+
+    def waits() -> list[int]:
+        assert released.wait(30)
+        return [1, 2]
+
+    assert bindings(answered(waits, timeout=0.01)) == [[1], [2]]
 
 
 def test_a_slow_generator_is_late_too() -> None:
