@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, tzinfo
 from itertools import count, islice, pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Self
 
 import numpy as np
@@ -21,6 +22,7 @@ cv2 = pytest.importorskip("cv2", reason="pip install 'tamis[image]'")
 
 from tamis.files import cameras, films  # noqa: E402
 from tamis.files.films import Films, Frames  # noqa: E402
+from tamis.files.reading import FileLine  # noqa: E402
 from tests.cli.camera import camera  # noqa: E402
 
 MATCH = ("match", "--subscriptions", "dark.jsonl", "--keep", "frame,seconds,time,position,height")
@@ -181,8 +183,17 @@ def test_a_camera_is_read_until_it_ends(address: str, dark: Path, tamis: Tamis) 
     assert "OpenCV cannot open" in ended.err
 
 
-def test_a_camera_by_rtsp(dark: Path, tamis: Tamis) -> None:
-    with camera(lambda seconds: 20 if seconds > 1.5 else 200) as address:
+def test_a_camera_by_rtsp(dark: Path, tamis: Tamis, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = threading.Event()
+    take = cameras.CameraFrames.__iter__
+
+    def taken(self: cameras.CameraFrames) -> Iterator[cameras.CameraFrame]:
+        for each in take(self):
+            yield each
+            seen.set()  # when the next one is asked for
+
+    monkeypatch.setattr(cameras.CameraFrames, "__iter__", taken)
+    with camera(lambda seconds: 20 if seen.is_set() else 200) as address:
         ended = tamis(*MATCH, "--events", address, "--every", "300ms", "--frames", "8")
     assert (ended.status, ended.err) == (0, "")
     assert len(ended.lines) == 8
@@ -200,26 +211,35 @@ def test_a_camera_by_rtsp(dark: Path, tamis: Tamis) -> None:
 
 @pytest.mark.slow
 def test_matching_that_takes_longer_than_a_camera_sees_what_it_sees_now() -> None:
-    late = []
-    with camera(lambda seconds: None if seconds > 6 else int(40 * seconds)) as address:
-        for line in Films([address], Frames(0.3)):
-            if isinstance(line.document, dict):
-                late.append(time.monotonic() - float(line.document["image"].mean()) / 40)
-                time.sleep(0.8)
-    assert 5 <= len(late) <= 8
-    assert "it gives no more frames" in str(line.reason)
-    assert max(late) - late[0] < 0.8  # one after the other, the last would be three seconds late
+    """Unless the machine holds camera or reader up, each of three times."""
+
+    def keeps_up() -> bool:
+        late = []
+        with camera(lambda seconds: None if seconds > 6 else int(40 * seconds)) as address:
+            for line in Films([address], Frames(0.3)):
+                if isinstance(line.document, dict):
+                    late.append(time.monotonic() - float(line.document["image"].mean()) / 40)
+                    time.sleep(0.8)
+        assert "it gives no more frames" in str(line.reason)
+        # one after the other, the last would be three seconds late
+        return 5 <= len(late) <= 8 and max(late) - late[0] < 0.8
+
+    assert any(keeps_up() for _ in range(3))
 
 
 class Still:
     """A camera of one frame so often, which hangs for a while when it was asked to."""
 
     def __init__(self) -> None:
-        self.hangs, self.goes_on, self.released = False, threading.Event(), threading.Event()
+        self.hangs, self.hanging = False, threading.Event()
+        self.goes_on, self.released = threading.Event(), threading.Event()
 
     def grab(self) -> bool:
         time.sleep(0.02)
-        return not self.hangs or not self.goes_on.wait(20)
+        if not self.hangs:
+            return True
+        self.hanging.set()
+        return not self.goes_on.wait(60)
 
     def retrieve(self) -> tuple[bool, object]:
         return True, np.zeros((2, 2, 3), np.uint8)
@@ -241,11 +261,16 @@ def test_frames_go_on_when_the_clock_of_the_day_is_set_back(
             return cls.fromtimestamp(began.timestamp() - 86_400 * next(days), tz)
 
     monkeypatch.setattr(cameras, "datetime", Back)
+    moments = count()
+    monkeypatch.setattr(cameras, "time", SimpleNamespace(monotonic=lambda: next(moments) * 0.02))
     camera = Still()
     frames = cameras.CameraFrames(camera, 0.1)
     seen = list(islice(frames, 4))
     frames.close()
-    assert all(0.05 < other.seconds - one.seconds < 5 for one, other in pairwise(seen))
+    # each the first of its tenth of a second, of those that come every 0.02 s
+    places = [divmod(each.seconds + 1e-6, 0.1) for each in seen]
+    assert all(one[0] < other[0] for one, other in pairwise(places))
+    assert all(rest < 0.03 for _, rest in places)
     assert all(other.time < one.time for one, other in pairwise(seen))
     assert camera.released.is_set()
 
@@ -256,29 +281,31 @@ def test_a_camera_that_hangs_at_its_end_is_let_go_of_later(monkeypatch: pytest.M
     frames = cameras.CameraFrames(camera, 0.1)
     next(iter(frames))
     camera.hangs = True
-    time.sleep(0.1)
+    assert camera.hanging.wait(60)
     frames.close()
     assert not camera.released.is_set()
     camera.goes_on.set()
-    assert camera.released.wait(20)
+    assert camera.released.wait(60)
 
 
 @pytest.mark.slow
 def test_a_camera_that_falls_silent_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(films, "_PATIENCE_MILLISECONDS", 700)
+    monkeypatch.setattr(films, "_PATIENCE_MILLISECONDS", 5_000)
+    lines: list[FileLine] = []
     silent = threading.Event()
 
     def shade(seconds: float) -> int:
-        if seconds > 1:
-            silent.wait(20)
+        if len(lines) > 1:
+            silent.wait(120)
         return 100
 
     with camera(shade) as address:
         began = time.monotonic()
-        lines = list(Films([address], Frames(0.1)))
+        for each in Films([address], Frames(0.1)):
+            lines.append(each)  # as they come
         silent.set()
-    assert time.monotonic() - began < 10
-    assert len(lines) > 1
+    assert time.monotonic() - began < 60
+    assert len(lines) > 2
     assert "the connection is lost" in str(lines[-1].reason)
     with camera(lambda seconds: 100) as address:
         frames = iter(Films([address], Frames(0.1, most=2)))

@@ -58,7 +58,7 @@ def tried(events: int, seed: int = 1) -> Figures:
             server.url,
             KEY,
             "table",
-            attempt_seconds=0.5,
+            attempt_seconds=3,
             concurrency=8,
             cost_seconds=0.01,
             prompt_price=0.001,

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -111,12 +112,19 @@ def test_a_constant_in_the_place_of_the_text_is_compared(server: Server) -> None
     assert len(server.bodies) == 1
 
 
-def test_many_questions_are_several_requests(server: Server) -> None:
+def test_many_questions_are_several_requests(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[tuple[float, int]] = []
+    monkeypatch.setattr(
+        "tamis_operators.model.question.time",
+        SimpleNamespace(sleep=lambda seconds: waits.append((seconds, len(server.bodies)))),
+    )
     wheres = [f'asks("is it {number}?")' for number in range(25)]
     matcher = matcher_of(server.url, *wheres, most_questions=10, calls_per_second=20)
     assert not matcher.match({"text": "smoke"}).undetermined
     assert [len(asked_of(body)[1]) for body in server.bodies] == [10, 10, 5]
-    assert min(b - a for a, b in zip(server.times, server.times[1:], strict=False)) > 0.045
+    assert waits == [(0.05, 1), (0.05, 2)]
 
 
 def test_pictures_are_sent_as_they_are(server: Server, tmp_path: Path) -> None:
@@ -242,7 +250,7 @@ def test_a_wait_that_does_not_fit_is_not_begun() -> None:
     with serving(lambda *_: "busy until tomorrow") as server:
         began = time.monotonic()
         assert "answered 503: busy" in reason_of(server.url, {"text": "smoke"})
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 60
         assert len(server.bodies) == 1
 
 
@@ -254,7 +262,10 @@ def test_retries_and_timeouts() -> None:
     with serving(lambda *_: "slow") as server:
         reason = reason_of(server.url, {"text": "smoke"}, attempt_seconds=0.05, retries=1)
         assert "the model did not answer in 0.05 s" in reason
-        assert len(server.bodies) == 2
+        ends = time.monotonic() + 60
+        while len(server.bodies) < 2:  # the server may not have read them yet
+            assert time.monotonic() < ends
+            time.sleep(0.01)
         assert "timed out" in reason_of(server.url, {"text": "smoke"}, timeout=0.1)
         result = matcher_of(server.url).match({"text": "smoke"}, deadline_seconds=0.1)
         assert "deadline" in result.undetermined[0].reason
