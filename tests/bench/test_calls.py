@@ -12,7 +12,7 @@ def test_calls_and_detectors_are_measured() -> None:
     pytest.importorskip("cv2", reason="it comes with an extra")
     rows = list(calls.measured(passes=1, events=16))
     operator, *detectors = rows
-    assert operator["times"] > 1
+    assert operator["times"] > 0
     assert "made here" in {row["what"] for row in detectors}
     assert all(row["in_a_matcher"] > 0 for row in detectors)
     assert len(judged("calls", rows)) == len(rows)

@@ -16,6 +16,7 @@ from tamis.index.buckets.bits import has_vectors
 from tamis.index.counting import CountingIndex
 from tamis.index.scan import Scan
 from tamis.plugins.loader import installed
+from tamis.testing import FakeClock
 from tamis_bench import index, mixed, scans, timing
 from tamis_bench.boxes import SHAPES, Boxes
 from tamis_bench.goals import LANES, PORTABLE, judged
@@ -223,16 +224,22 @@ def test_slow_methods_take_fewer_events_and_are_compared_on_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(timing, "_BUDGET_SECONDS", 0.02)
+    clock = FakeClock()
+    monkeypatch.setattr(time, "perf_counter", clock)
     answer = np.arange(3)
     asked: list[int] = []
 
+    def quick_one(at: int) -> Any:
+        clock.advance(1e-6)
+        return answer
+
     def slow(at: int) -> Any:
         asked.append(at)
-        time.sleep(0.002)
+        clock.advance(0.002)
         return answer
 
     methods = {
-        "quick": Method(lambda at: answer),
+        "quick": Method(quick_one),
         "slow": Method(slow),
         "scan": Method(slow, always=False),
     }
@@ -269,19 +276,21 @@ def test_a_time_is_the_fastest_run_of_an_event(monkeypatch: pytest.MonkeyPatch) 
     assert figures["median_us"] == pytest.approx(1e6 * np.median(method.seconds))
 
 
-def test_what_a_dict_costs_is_what_match_takes_beyond_the_kernel() -> None:
+def test_what_a_dict_costs_is_what_match_takes_beyond_the_kernel(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = FakeClock()
+    monkeypatch.setattr(time, "perf_counter", clock)
     nothing = np.zeros(0, np.int64)
 
     def sleeping(seconds: float) -> Method:
         def match(at: int) -> Any:
-            time.sleep(seconds)
+            clock.advance(seconds)
             return nothing
 
         return Method(match, events=3)
 
-    assert timing.beyond(sleeping(0.001), sleeping(0.004), passes=3) == pytest.approx(
-        0.003, abs=0.0015
-    )
+    assert timing.beyond(sleeping(0.001), sleeping(0.004), passes=3) == pytest.approx(0.003)
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import subprocess
 import sys
-import time
+import threading
 
 import pytest
 
@@ -34,10 +34,11 @@ def test_a_slow_event_is_logged_with_its_reason(caplog: pytest.LogCaptureFixture
 
 
 def test_an_open_breaker_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    released = threading.Event()
+
     @tamis.operator(timeout=0.01)
     def late(event: tamis.Event) -> bool:
-        time.sleep(0.2)
-        return True
+        return released.wait(30)
 
     limits = tamis.Limits(failures_in_a_row=2)
     with tamis.Matcher(operators=[late], limits=limits) as matcher:
@@ -45,6 +46,7 @@ def test_an_open_breaker_is_logged(caplog: pytest.LogCaptureFixture) -> None:
         with caplog.at_level(logging.WARNING, logger="tamis"):
             for _ in range(2):
                 matcher.match({})
+    released.set()
     assert len(caplog.messages) == 1
     assert caplog.messages[0].startswith("late is not called for 1 s: the last 2 calls were late")
 

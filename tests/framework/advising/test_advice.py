@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
-import time
 import warnings
 from collections.abc import Sequence
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from tamis.event import Event
 from tamis.indexing import Index, IndexRecord, Rows
 from tamis.planning import PlannerRecord, Problem, Run
 from tamis.plugins.loader import Plugins, installed
-from tamis.testing import counting, truth_table
+from tamis.testing import FakeClock, counting, truth_table
 
 pytest.importorskip("scipy", reason="pip install 'tamis[bench]' brings SciPy")
 
@@ -235,16 +236,33 @@ def test_tests_that_always_fail() -> None:
     assert hint(found, "failing") == "1 test failed whenever asked: broken()"
 
 
-def test_a_memo_pays_where_events_repeat() -> None:
+class Ticks(FakeClock):
+    """A timer that does not stand still: each look at it takes a microsecond."""
+
+    def __call__(self) -> float:
+        self.advance(1e-6)
+        return self.now
+
+
+@pytest.fixture
+def ticks(monkeypatch: pytest.MonkeyPatch) -> Ticks:
+    """The timer of advice: what takes long is what a test says."""
+    timer = Ticks()
+    monkeypatch.setattr("tamis.advising.advice.Matcher", partial(tamis.Matcher, timer=timer))
+    monkeypatch.setattr("tamis.advising.advice.time", SimpleNamespace(perf_counter=timer))
+    return timer
+
+
+def test_a_memo_pays_where_events_repeat(ticks: Ticks) -> None:
     @tamis.operator(inputs=("a",), deterministic=True)
     def above(event: Any, level: int) -> bool:
         if level == 1:
-            time.sleep(0.001)
+            ticks.advance(0.05)
         return bool(event["a"] > level)
 
     @tamis.operator(inputs=("a",), deterministic=False)
     def seen(event: Any) -> bool:
-        time.sleep(0.001)
+        ticks.advance(0.05)
         return True
 
     same = [{"id": f"e{number}", "a": 3} for number in range(40)]
@@ -299,10 +317,10 @@ def test_rounds_are_counted_by_the_worker_that_is_free_first() -> None:
     assert rounds.take_saved() == 0.0
 
 
-def test_waiting_operators_make_workers_pay() -> None:
+def test_waiting_operators_make_workers_pay(ticks: Ticks) -> None:
     @tamis.operator(inputs=("a",))
     def slow(event: Any, key: int) -> bool:
-        time.sleep(0.003)
+        ticks.advance(0.05)
         return bool(event["a"] % key)
 
     texts = [f"slow({key}) and slow({key + 1})" for key in range(2, 12, 2)]

@@ -10,7 +10,7 @@ import pytest
 
 from tamis.numeric.locks import ReaderWriterLock
 
-SOON = 5.0
+SOON = 60.0
 
 
 def started(work: Callable[[], None]) -> threading.Thread:
@@ -60,12 +60,12 @@ def test_a_writer_is_alone() -> None:
 def test_a_waiting_writer_goes_before_new_readers() -> None:
     lock = ReaderWriterLock()
     order: list[str] = []
-    reading, written = threading.Event(), threading.Event()
+    reading, released, written = (threading.Event() for _ in range(3))
 
     def first() -> None:
         with lock.reading:
             reading.set()
-            time.sleep(0.05)
+            assert released.wait(SOON)
             order.append("first")
 
     def write() -> None:
@@ -80,8 +80,12 @@ def test_a_waiting_writer_goes_before_new_readers() -> None:
     one = started(first)
     assert reading.wait(SOON)
     two = started(write)
-    time.sleep(0.01)
+    while not lock._is_awaited:
+        assert two.is_alive()
+        time.sleep(0.001)
     three = started(late)
+    time.sleep(0.01)  # for it to come
+    released.set()
     for thread in (one, two, three):
         thread.join(SOON)
     assert order == ["first", "write", "late"]

@@ -17,7 +17,7 @@ pytest.importorskip("pyarrow", reason="pip install 'tamis[parquet]' brings pyarr
 
 
 def waited_for(condition: Any) -> bool:
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while not condition() and time.monotonic() < end:
         time.sleep(0.01)
     return bool(condition())

@@ -423,7 +423,7 @@ def printing(event: View, level: float) -> bool:
 @tamis.operator(inputs=("loudness",), samples=levels("hanging"))
 def hanging(event: View, level: float) -> bool:
     if event["loudness"] == "":
-        time.sleep(3)
+        time.sleep(60)
     return a_number(event["loudness"]) > level
 
 

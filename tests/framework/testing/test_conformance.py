@@ -27,7 +27,8 @@ def name_of(operator: object) -> str:
 
 def broken_by(operator: object) -> dict[str, str]:
     """The laws that an operator breaks, and what is said."""
-    subject = LawSubject(operator, patience_seconds=0.2)
+    hangs = name_of(operator) == "hanging"
+    subject = LawSubject(operator, patience_seconds=5 if hangs else 60)
     found = {}
     for law in LAWS:
         try:

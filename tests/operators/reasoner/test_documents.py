@@ -127,7 +127,7 @@ def test_axioms_that_explode_end_in_time(facts: str) -> None:
     matcher = matcher_of("isA(?x, Van)", timeout=0.5)
     began = time.monotonic()
     (lost,) = matcher.match({"facts": facts}).undetermined
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 60
     assert re.search("takes longer than 0.5 s|more than 100,000 triples", lost.reason)
 
 
