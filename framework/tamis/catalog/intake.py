@@ -150,11 +150,9 @@ class Intake:
     def _accepted(self, id: str, entry: Entry, resolver: Resolver) -> NewSubscription:
         where, data = where_of(entry, id), _data_of(entry, id)
         try:
-            condition = self.language.parse(
-                where, lambda leaves, several: resolver.check(leaves, where, several=several)
-            )
-            asked = [resolver.resolve(each, where) for each in condition.alternatives]
-            if not resolver.is_renewing:
+            condition = self.language.parse(where, resolver.check)
+            asked = resolver.resolve_all(condition.alternatives, where)
+            if resolver.met_gone:
                 _check_gone(asked, where)
             policies = delivered(entry, condition)
         except SubscriptionError as bad:
@@ -162,7 +160,7 @@ class Intake:
         found = doubts(condition, asked)
         if self._types:
             found += self._untyped(asked)
-        warnings = tuple([_warning(id, each) for each in found])
+        warnings = tuple([_warning(id, each) for each in found]) if found else ()
         return NewSubscription(id, where, data, asked, policies, warnings)
 
     def _untyped(self, asked: Sequence[ResolvedAlternative]) -> list[Doubt]:
@@ -276,6 +274,8 @@ def delivered(entry: Entry, condition: Condition) -> tuple[Policy, ...]:
 
 def _data_of(entry: Entry, id: str) -> str | None:
     """Returns the other keys of an entry as JSON."""
+    if len(entry) == 1:
+        return None
     rest = {key: value for key, value in entry.items() if key not in ("id", "where")}
     try:
         return json.dumps(rest, ensure_ascii=False) if rest else None

@@ -41,12 +41,15 @@ from tamis.words import counted, shortened
 _SHOWN = 160
 
 
+Edge = tuple[Test, int]
+"""A test, and 1 where it is wanted true, -1 where false."""
+
+
 class ResolvedAlternative(NamedTuple):
     """An alternative that is ready for the catalog."""
 
     predicates: tuple[AttributePredicate, ...]
-    edges: tuple[tuple[Test, int], ...]
-    """Tests, and 1 where they are wanted true, -1 where false."""
+    edges: tuple[Edge, ...]
     tests: Mapping[int, Test]
     """The test of each operator predicate by its place in the text."""
     atoms: tuple[JoinAtom, ...]
@@ -92,14 +95,26 @@ class Resolver:
         self._operators = operators
         self._renewed = renewed
         """Operators that may refuse what they took before: then it is unknown, with that reason."""
-        self.is_renewing = bool(renewed)
+        self.met_gone = False
+        """True once a test is met that its operator does not take any more and may not refuse."""
         self._known_call = known_call
         self._known_test = known_test
         self._new_calls: dict[tuple[object, ...], Call] = {}
         self._new_tests: dict[tuple[object, ...], Test] = {}
-        self._unguarded: dict[int, tuple[OperatorPredicate, Test]] = {}
-        self._edges: dict[tuple[Test, int], tuple[Test, int]] = {}
-        """Each once, so that alternatives share them."""
+        self._unguarded: tuple[dict[int, tuple[OperatorPredicate, Edge]], ...] = {}, {}
+        """By predicate, wanted true or false, its edge where no constraint guards it."""
+
+    def resolve_all(
+        self, alternatives: Sequence[Sequence[Leaf]], text: str
+    ) -> list[ResolvedAlternative]:
+        """Returns the alternatives of a text as they are asked; unknown operators are the first
+        error of all."""
+        try:
+            return [self.resolve(leaves, text) for leaves in alternatives]
+        except SubscriptionError:
+            for leaves in alternatives:
+                self._check_names(leaves, text)
+            raise
 
     def resolve(self, leaves: Sequence[Leaf], text: str) -> ResolvedAlternative:
         """Returns the alternative as it is asked; `SubscriptionError` where it cannot be."""
@@ -115,7 +130,7 @@ class Resolver:
                 constraints.append((atom, start))
             else:
                 operators.append((atom, negated, start))
-        empty = _any_contradictory([(each.attribute, each.comparison) for each in predicates]) or (
+        empty = _any_contradictory(predicates) or (
             has_clauses
             and exclusive(
                 [(part.attribute, part.comparison) for part in parts_of(each)]
@@ -126,17 +141,23 @@ class Resolver:
             return ResolvedAlternative(tuple(predicates), (), {}, (), (), (), empty, empty)
         return self._with_operators(predicates, constraints, operators, text, empty)
 
-    def check(self, leaves: Sequence[Leaf], text: str, *, several: bool) -> None:
-        """Looks for unknown operators, and with `several` alternatives to come for all errors that
-        their operators have: an error costs little before anything is made of the leaves."""
-        asking = [leaf for leaf in leaves if type(leaf.atom) is OperatorPredicate]
-        for leaf in asking:
-            assert isinstance(leaf.atom, OperatorPredicate)
-            if leaf.atom.name not in self._operators.records:
-                raise self._unknown_operator(leaf.atom, _Spot(text, leaf.start))
-        for leaf in asking if several else ():
-            assert isinstance(leaf.atom, OperatorPredicate)
-            self._call(leaf.atom, _Spot(text, leaf.start))
+    def check(self, leaves: Sequence[Leaf], text: str) -> None:
+        """Looks for all errors that the operators of several alternatives have: an error costs
+        little before these are made of the leaves."""
+        for atom, start in self._check_names(leaves, text):
+            self._call(atom, _Spot(text, start))
+
+    def _check_names(
+        self, leaves: Sequence[Leaf], text: str
+    ) -> list[tuple[OperatorPredicate, int]]:
+        """Refuses unknown operators; returns the predicates of all, and where they begin."""
+        asking = [
+            (leaf.atom, leaf.start) for leaf in leaves if isinstance(leaf.atom, OperatorPredicate)
+        ]
+        for atom, start in asking:
+            if atom.name not in self._operators.records:
+                raise self._unknown_operator(atom, _Spot(text, start))
+        return asking
 
     def _with_operators(
         self,
@@ -146,73 +167,55 @@ class Resolver:
         text: str,
         empty: bool,
     ) -> ResolvedAlternative:
-        only = [constraint for constraint, _ in constraints]
-        about = [each for each in only if each.variables]
         conditions: tuple[EventConstraint, ...] = ()
-        if only:
-            bound = {name for predicate, _, _ in operators for name in predicate.variables}
-            for constraint, start in constraints:
-                _check_bound(constraint, bound, _Spot(text, start))
-            conditions = tuple(EventConstraint(each) for each in only if not each.variables)
-        edges: dict[tuple[Test, int], None] = {}
+        about: tuple[Constraint, ...] = ()
+        by_variable: dict[str, list[Constraint]] = {}
+        if constraints:
+            conditions, about = _sorted_out(constraints, operators, text)
+            for constraint in about:
+                by_variable.setdefault(constraint.variables[0], []).append(constraint)
+        edges: dict[Edge, None] = {}
         tests: dict[int, Test] = {}
         atoms: list[JoinAtom] = []
         necessary: dict[AttributePredicate, None] = {}
-        by_variable: dict[str, list[Constraint]] = {}
-        for constraint in about:
-            by_variable.setdefault(constraint.variables[0], []).append(constraint)
         for predicate, negated, start in operators:
+            guards = _guards_of(predicate, by_variable) if by_variable else []
+            # atoms are interned by their text: most are the very ones of subscriptions before
+            known = None if guards else self._unguarded[negated].get(id(predicate))
+            if known is None:
+                test = self._test(predicate, guards, _Spot(text, start))
+                known = predicate, (test, -1 if negated else 1)
+                if not guards:
+                    self._unguarded[negated][id(predicate)] = known
+            edge = known[1]
+            edges[edge] = None
+            test = tests[start] = edge[0]
+            if test.necessary.predicates and not negated:
+                necessary |= dict.fromkeys(test.necessary.predicates)
             names = predicate.variables
-            guards = [
-                each
-                for name in names
-                for each in by_variable.get(name, ())
-                if set(each.variables).issubset(names)
-            ]
-            test = tests[start] = self._test(predicate, guards, _Spot(text, start))
-            edge = test, -1 if negated else 1
-            edges[self._edges.setdefault(edge, edge)] = None
-            for declaration in () if negated else test.necessary.predicates:
-                necessary[declaration] = None
             if names and not any(atom.test is test and atom.names == names for atom in atoms):
                 atoms.append(JoinAtom(test, names))
-        never = (
-            empty
-            or (len(edges) > 1 and any((test, -sign) in edges for test, sign in edges))
-            or (bool(only) and _any_contradictory(_lone_comparisons(only)))
-            or any(map(_compares_arithmetic_with_no_number, only))
-        )
+        never = empty or len(edges) > len(set(tests.values())) or _never_hold(constraints)
         return ResolvedAlternative(
             tuple(predicates),
             tuple(edges),
             tests,
             tuple(atoms),
             conditions,
-            tuple(about),
+            about,
             never,
             empty,
             tuple(necessary),
         )
 
     def _test(self, predicate: OperatorPredicate, guards: list[Constraint], spot: _Spot) -> Test:
-        if guards:
-            return self._bound_test(predicate, guards, spot)
-        # atoms are interned by their text: most are the very ones of subscriptions before
-        seen = self._unguarded.get(id(predicate))
-        if seen is None:
-            seen = predicate, self._bound_test(predicate, guards, spot)
-            self._unguarded[id(predicate)] = seen
-        return seen[1]
-
-    def _bound_test(
-        self, predicate: OperatorPredicate, guards: list[Constraint], spot: _Spot
-    ) -> Test:
         names = {name: str(at + 1) for at, name in enumerate(predicate.variables)}
         renamed = {guard.text(): guard for guard in (each.renamed(names) for each in guards)}
         texts = sorted(renamed)
         key = (*predicate.renamed_key(names), None, *texts)
         known = self._known_test(key) or self._new_tests.get(key)
         if known is not None:
+            self.met_gone |= isinstance(known.call.operator, GoneOperator) and not self._renewed
             return known
         call, places = self._call(predicate, spot)
         words = ", ".join([predicate.text(names), *texts])
@@ -286,7 +289,34 @@ class Resolver:
         return spot.refusal(f"unknown operator {name}{hint}")
 
 
-def _check_bound(constraint: Constraint, bound: set[str], spot: _Spot) -> None:
+def _sorted_out(
+    constraints: Iterable[tuple[Constraint, int]],
+    operators: Iterable[tuple[OperatorPredicate, bool, int]],
+    text: str,
+) -> tuple[tuple[EventConstraint, ...], tuple[Constraint, ...]]:
+    """Returns constraints on the event, and those with variables, which operators must bind."""
+    bound = [name for predicate, _, _ in operators for name in predicate.variables]
+    for constraint, start in constraints:
+        _check_bound(constraint, bound, _Spot(text, start))
+    only = [constraint for constraint, _ in constraints]
+    conditions = tuple(EventConstraint(each) for each in only if not each.variables)
+    return conditions, tuple(each for each in only if each.variables)
+
+
+def _guards_of(
+    predicate: OperatorPredicate, by_variable: Mapping[str, Sequence[Constraint]]
+) -> list[Constraint]:
+    """Returns the constraints that need the variables of a predicate alone."""
+    names = predicate.variables
+    return [
+        each
+        for name in names
+        for each in by_variable.get(name, ())
+        if set(each.variables).issubset(names)
+    ]
+
+
+def _check_bound(constraint: Constraint, bound: Sequence[str], spot: _Spot) -> None:
     for name in constraint.variables:
         if name not in bound:
             hint = did_you_mean("?" + name, ["?" + each for each in bound])
@@ -390,29 +420,27 @@ def _check_arguments(
             raise spot.refusal(f"{what} of {signature} {problem}", predicate.offsets[at])
 
 
-def _lone_comparisons(constraints: Sequence[Constraint]) -> list[tuple[object, Comparison]]:
-    return [
-        (constraint.left.lone, constraint.comparison)
-        for constraint in constraints
-        if constraint.comparison is not None
-        and isinstance(constraint.left.lone, AttributeReference)
-    ]
+def _any_contradictory(predicates: Iterable[AttributePredicate]) -> bool:
+    """Returns whether the comparisons of any one attribute exclude each other."""
+    by_attribute: dict[str, list[Comparison]] = {}
+    for each in predicates:
+        by_attribute.setdefault(each.attribute, []).append(each.comparison)
+    return any(map(contradictory, by_attribute.values()))
 
 
-def _any_contradictory(comparisons: Iterable[tuple[object, Comparison]]) -> bool:
-    """Returns whether the comparisons of any one subject exclude each other."""
-    by_subject: dict[object, list[Comparison]] = {}
-    for subject, comparison in comparisons:
-        by_subject.setdefault(subject, []).append(comparison)
+def _never_hold(constraints: Iterable[tuple[Constraint, int]]) -> bool:
+    """Returns whether the comparisons of any one subject exclude each other, or one compares
+    arithmetic with what is no number."""
+    by_subject: dict[AttributeReference, list[Comparison]] = {}
+    for constraint, _ in constraints:
+        subject, comparison = constraint.left.lone, constraint.comparison
+        if comparison is None:
+            continue
+        if isinstance(subject, AttributeReference):
+            by_subject.setdefault(subject, []).append(comparison)
+        elif subject is None and all(kind_of(each) != NUMBER for each in comparison.constants):
+            return True
     return any(map(contradictory, by_subject.values()))
-
-
-def _compares_arithmetic_with_no_number(constraint: Constraint) -> bool:
-    return (
-        constraint.comparison is not None
-        and constraint.left.lone is None
-        and all(kind_of(constant) != NUMBER for constant in constraint.comparison.constants)
-    )
 
 
 class Doubt(NamedTuple):

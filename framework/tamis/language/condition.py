@@ -18,7 +18,7 @@ from typing import NamedTuple, NoReturn
 from tamis.language.atoms import BINARY, COMPARISONS, AtomReader
 from tamis.language.comparison import INTERVALS, RELATIONS, Comparison
 from tamis.language.constraint import Constraint
-from tamis.language.normal import Branch, Leaf, expanded
+from tamis.language.normal import Branch, Leaf, expanded, once
 from tamis.language.predicate import Atom, AttributePredicate, Disjunction, OperatorPredicate
 from tamis.language.scanner import KINDS, QUOTED, SIGNS, Token, spelled
 from tamis.language.text import NAME, RESERVED, WORD, name_text
@@ -29,6 +29,7 @@ from tamis.nearest import nearest
 from tamis.words import shortened
 
 _INTERNED = 100_000
+_AND = " and "
 _FEW = 16
 """Alternatives up to which an index finds them many times faster than it decides clauses."""
 _SHOWN = 40
@@ -98,12 +99,12 @@ class Language:
         """By their source text, those of common spellings."""
 
     def parse(
-        self, text: str, look: Callable[[Sequence[Leaf], bool], None] = lambda leaves, several: None
+        self, text: str, look: Callable[[Sequence[Leaf], str], None] = lambda leaves, text: None
     ) -> Condition:
         """Returns the text's alternatives; `SubscriptionError` with the place if it has none.
 
-        `look` sees all leaves, and whether several alternatives are about to be made of them, and
-        may refuse them."""
+        `look` sees all leaves and the text before several alternatives are made of them, and may
+        refuse them."""
         return _Parse(self, text, look).condition()
 
 
@@ -137,7 +138,7 @@ class _Parse(AtomReader):
     """One text on its way to its alternatives."""
 
     def __init__(
-        self, language: Language, text: str, look: Callable[[Sequence[Leaf], bool], None]
+        self, language: Language, text: str, look: Callable[[Sequence[Leaf], str], None]
     ) -> None:
         super().__init__(text, language.limits)
         self.look = look
@@ -151,7 +152,11 @@ class _Parse(AtomReader):
 
     def condition(self) -> Condition:
         self._check_text()
+        plain = self._begin()
+        if plain is not None:
+            return Condition((plain,), ())
         frame = _Frame("", 0, False)
+        frame.factors += self.leaves
         stack = [frame]
         root: Leaf | Branch | None = None
         while root is None:
@@ -175,7 +180,10 @@ class _Parse(AtomReader):
 
     def _check_text(self) -> None:
         limit = self.limits.text_bytes
-        if len(self.text) > limit or len(self.text.encode("utf-8", "surrogatepass")) > limit:
+        longest, letters = 4 * len(self.text), len(self.text)
+        if letters > limit or (
+            longest > limit and len(self.text.encode("utf-8", "surrogatepass")) > limit
+        ):
             self.fail(f"a subscription has at most {limit:,} bytes of text", 0)
         if "\0" in self.text:
             self.fail("a NUL character means nothing here", self.text.index("\0"))
@@ -183,6 +191,36 @@ class _Parse(AtomReader):
             self.fail("the condition is empty: write a comparison such as altitude < 400", 0)
 
     # operands
+
+    def _begin(self) -> tuple[Leaf, ...] | None:
+        """Takes the plain atoms that the text begins with, as long as ` and ` follows them; returns
+        them if they are all of it. What is known ends where it closes what it opened, so that an
+        ` and ` behind it is no part of it."""
+        place, leaves, sources = 0, self.leaves, self.text.split(_AND)
+        for source in sources:
+            atom = self.known.get(source)
+            if atom is None:
+                matched = _COMMON.match(self.text, place)
+                if matched is None or matched.span(_ATOM) != (place, place + len(source)):
+                    break
+                atom = _plain_comparison(matched)
+                if atom is None:
+                    break
+                self._intern(source, atom)
+            leaves.append(Leaf(atom, False, place))
+            place += len(source) + len(_AND)
+        else:
+            return tuple(leaves) if len(set(sources)) == len(sources) else once(tuple(leaves))
+        if leaves:
+            self.at = place - 1
+            self.joined = place - len(_AND) + 1, self.at
+        return None
+
+    def _intern(self, source: str, atom: Atom) -> None:
+        """Remembers an atom."""
+        if len(self.known) >= _INTERNED:
+            self.known.clear()
+        self.known[source] = atom
 
     def _operand(self, frame: _Frame) -> _Frame | None:
         """Takes what may begin a condition; a new frame when that is a group."""
@@ -222,9 +260,7 @@ class _Parse(AtomReader):
                     self._leaf(frame, atoms, start)
                     return False
                 atom = atoms[0]
-            if len(self.known) >= _INTERNED:
-                self.known.clear()
-            self.known[source] = atom
+            self._intern(source, atom)
         if frame.signs or frame.negated:
             self._leaf(frame, (atom,), start)
         else:
@@ -430,7 +466,8 @@ class _Parse(AtomReader):
                 f"at most {most:,} are taken",
                 0,
             )
-        self.look(self.leaves, root.alternatives > 1)
+        if root.alternatives > 1:
+            self.look(self.leaves, self.text)
         return expanded(root, self.branches, self.leaves)
 
     def _is_fewer_clauses(self, root: Branch) -> bool:

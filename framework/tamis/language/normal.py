@@ -56,7 +56,7 @@ def expanded(
         is_product = branch.conjunction is not clauses
         branch.expanded = _product(branch) if is_product else _union(branch)
     if len(root.expanded) == 1:
-        return (_once(root.expanded[0]),)
+        return (once(root.expanded[0]),)
     known = {id(leaf): atom_key(leaf.atom, negated=leaf.negated) for leaf in leaves}
     numbers = {key: number for number, key in enumerate(dict.fromkeys(known.values()))}
     number_of = {leaf: numbers[key] for leaf, key in known.items()}
@@ -67,7 +67,7 @@ def expanded(
     return tuple(found.values())
 
 
-def _once(alternative: tuple[Leaf, ...]) -> tuple[Leaf, ...]:
+def once(alternative: tuple[Leaf, ...]) -> tuple[Leaf, ...]:
     """Returns the leaves without those that are said twice."""
     if len({id(leaf.atom) for leaf in alternative}) == len(alternative):
         return alternative

@@ -245,6 +245,9 @@ def strict(event: Any, x: int, y: float, note: str = "") -> list[float]:
         ("strict(1, ?y, 3)", "is a string, not 3", 15),
         ("strickt(1, ?y)", "unknown operator strickt; did you mean strict\\?", 1),
         ("moon(1)", r"unknown operator moon \(known: bare, strict\)", 1),
+        ("strict() and ?z > 1 and moon(1)", "unknown operator moon", 25),
+        ("strict(), ?z > 1, moon(1)", "unknown operator moon", 19),
+        ("(strict() or a = 1) and moon(1)", "unknown operator moon", 25),
     ],
 )
 def test_arguments_are_checked_at_subscription(where: str, says: str, column: int) -> None:

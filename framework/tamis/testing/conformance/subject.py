@@ -93,9 +93,7 @@ class Instance:
         if not again and predicate in self._bound:
             return self._bound[predicate]
         resolver = Resolver(self._operators, lambda key: None, lambda key: None)
-        leaves = self._leaves(predicate)
-        resolver.check(leaves, predicate, several=False)
-        asked = resolver.resolve(leaves, predicate)
+        [asked] = resolver.resolve_all([self._leaves(predicate)], predicate)
         if len(asked.tests) != 1:
             raise SubscriptionError("a sample has one operator predicate", text=predicate)
         (test,) = asked.tests.values()
