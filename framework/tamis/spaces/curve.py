@@ -43,9 +43,10 @@ class Curve(NamedTuple):
             part[np.isinf(values)] = values[np.isinf(values)] > 0
             inside = np.flatnonzero((place > 0) & (place < len(self.at)) & np.isfinite(values))
             low, high = self.at[place[inside] - 1], self.at[place[inside]]
-            with np.errstate(invalid="ignore"):
-                found = (values[inside] - low) / (high - low)
-            part[inside] = np.where(high - low < np.inf, found, 0.5)
+            with np.errstate(invalid="ignore", over="ignore"):  # wider than any double
+                width = high - low
+                found = (values[inside] - low) / width
+            part[inside] = np.where(width < np.inf, found, 0.5)
         exact = np.flatnonzero(place > 0)
         exact = exact[self.at[place[exact] - 1] == values[exact]]
         part[exact] = 0.0
