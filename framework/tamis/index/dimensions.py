@@ -29,7 +29,7 @@ from tamis.index.patterns import Patterns
 from tamis.index.readings import packed
 from tamis.index.terms import ANY, IN, NONE, NOT_ALL, NOT_IN, OUTSIDE, RANGE, TermColumns
 from tamis.indexing import Entry
-from tamis.language.comparison import Comparison
+from tamis.language.comparison import ORDERINGS, RANGES, Comparison
 from tamis.language.predicate import AttributePredicate
 from tamis.language.values import BOOLEAN, NUMBER, STRING, Scalar, kind_of
 from tamis.numeric.keys import double_of
@@ -38,8 +38,6 @@ from tamis.spaces.attribute import is_large
 from tamis.spaces.cuts import (
     Stretch,
     Stretches,
-    first_double,
-    last_double,
     stretch_of,
     stretches_of,
 )
@@ -64,6 +62,11 @@ _KINDS = {
     BOOLEANS: BOOLEAN,
 }
 _POINTS = ("=", "!=", "in", "not in")
+_SIDES = {
+    op: tuple(None if cut is None else cut.is_after for cut in stretch_of(op, 0.0, 1.0))
+    for op in ("=", *ORDERINGS, *RANGES)
+}
+"""Whether the stretch of an operator begins after its first constant, and ends after its last."""
 
 _Bounds = tuple[float, float]
 
@@ -225,6 +228,9 @@ class Dimensions:
         """Returns the term of a predicate; of one with members, which is added here, `None`."""
         attribute, comparison = predicate.attribute, predicate.comparison
         op, constants = comparison.op, comparison.constants
+        if op in _SIDES and all(map(_is_small_number, constants)):
+            low, high = _number_bounds(op, constants)
+            return self.number(attribute, NUMBERS), RANGE, low, high, None
         if op in ("exists", "not exists"):
             return self.number(attribute, PRESENT if op == "exists" else ABSENT), RANGE, 1, 1, None
         if op.startswith(("has", "not has")):
@@ -462,12 +468,19 @@ def _label_kind(comparison: Comparison) -> int | None:
     return LARGE if kind == NUMBER and any(map(is_large, constants)) else None
 
 
+def _is_small_number(constant: Scalar) -> bool:
+    kind = type(constant)
+    return (kind is float or kind is int) and not is_large(constant)  # type: ignore[arg-type]
+
+
 def _number_bounds(op: str, constants: Sequence[Any]) -> _Bounds:
     """Returns the closed range of a comparison that is one stretch of numbers or booleans."""
-    first, end = stretch_of(op, *map(float, constants))
+    is_after, ends_after = _SIDES[op]
+    low = -math.inf if is_after is None else float(constants[0])
+    high = math.inf if ends_after is None else float(constants[-1])
     return (
-        -math.inf if first is None else first_double(first),
-        math.inf if end is None else last_double(end),
+        math.nextafter(low, math.inf) if is_after else low,
+        math.nextafter(high, -math.inf) if ends_after is False else high,
     )
 
 

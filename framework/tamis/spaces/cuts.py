@@ -75,16 +75,10 @@ def stretch_of(op: str, first: Any, last: Any = None) -> Stretch:
 
 def first_double(cut: Cut) -> Any:
     """Returns the first double behind a cut, or those behind cuts at an array of values."""
-    return _neighbor(cut.value, math.inf) if cut.is_after else cut.value
-
-
-def last_double(cut: Cut) -> Any:
-    """Returns the last double before a cut, or those before cuts at an array of values."""
-    return cut.value if cut.is_after else _neighbor(cut.value, -math.inf)
-
-
-def _neighbor(value: Any, towards: float) -> Any:
+    value = cut.value
+    if not cut.is_after:
+        return value
     if isinstance(value, np.ndarray):
         with np.errstate(over="ignore"):  # infinity follows the last double
-            return np.nextafter(value, towards)
-    return math.nextafter(value, towards)
+            return np.nextafter(value, math.inf)
+    return math.nextafter(value, math.inf)
