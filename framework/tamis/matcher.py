@@ -467,6 +467,7 @@ class Matcher:
             skeleton = self._problems.of(asking, known) if len(asking) else None
             # one that follows knows what is subscribed now, another one may know more or less
             planner = self.planner
+        stages.seconds["index"], stages.last = searched - stages.last, searched
         plain = distinct(owners[~asks]) if len(asking) < len(rows) else owners[:0]
         seen = ResultParts(
             event=taken,
@@ -479,13 +480,12 @@ class Matcher:
             statistics=self._statistics,
         )  # fmt: skip
         if skeleton is None:
-            stages.begin_deciding(searched)
+            stages.end("problem")
             return seen, stages, None
         if not skeleton.problem.is_large:
             LOADING.count(skeleton.problem, self._following.compile)
         decision = Decision(skeleton, taken, self.limits, stages)
         needless = seen.needless = skeleton.needless(plain) if len(plain) else ()
-        stages.begin_deciding(searched)
         calls = EventCalls(taken, seconds)
         return seen, stages, self._decider.begin(planner, decision, calls, needless, budget=budget)
 

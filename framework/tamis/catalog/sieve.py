@@ -46,6 +46,8 @@ class Sieve:
     def _notice(self) -> None:
         """Looks which index answers, after each change: shells around it cost time every event."""
         self._answering = self._all.answering
+        self.watched = tuple(each.answering for each in self._indexes())
+        """The indexes that see events, and may want to improve by these."""
         self.choice = self._all.choice
         """The chosen index, and why, where one is chosen among several."""
 
@@ -61,15 +63,15 @@ class Sieve:
             entries.append((row, asked.indexed))
             if asked.necessary:
                 written.append((row, asked.predicates))
-        if entries:
-            try:
+        try:
+            if entries:
                 self._all.build(entries)
-            finally:
-                self._notice()
-        if written:
-            if self._written is None:
-                self._written = self._new()
-            self._written.build(written)
+            if written:
+                if self._written is None:
+                    self._written = self._new()
+                self._written.build(written)
+        finally:
+            self._notice()
         if self._counted is not None:
             self._counted.build((row, asked.predicates) for row, asked in added)
 
@@ -122,13 +124,6 @@ class Sieve:
         rows = other.rows[~self._dropped(other.rows, event)[0]]
         both = FoundRows(np.union1d(found.rows, rows), found.checked + other.checked)
         return both.with_reads(found.reads + other.reads)
-
-    @property
-    def is_restless(self) -> bool:
-        """True if `adapt` has something to do."""
-        return self._answering.is_restless or (
-            self._written is not None and self._written.is_restless
-        )
 
     def adapt(self) -> None:
         """Lets the indexes improve a little by the events that they saw."""

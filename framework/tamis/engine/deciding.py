@@ -89,7 +89,11 @@ class Decider:
         known: Iterable[Answered] = (),
         budget: Budget | None = None,
     ) -> Underway:
-        """Decides an event until it wants calls."""
+        """Decides an event until it wants calls; what it took to make the problem is over."""
+        stages = decision.stages
+        now = stages.timer()
+        stages.seconds["problem"] += now - stages.last
+        stages.last = now
         calls = EventAnswers(self, event_calls)
         answered = [*known, *calls.remembered(decision)]
         is_bounded = budget is not None or event_calls.deadline is not None

@@ -49,7 +49,8 @@ class Lessons:
                     self._following.warn_of_troubles()
                 finally:
                     self._changing.release()
-        if self._sieve.is_restless and self._changing.acquire(blocking=False):
+        is_restless = any(index.is_restless for index in self._sieve.watched)
+        if is_restless and self._changing.acquire(blocking=False):
             try:
                 with self._lock.writing():
                     self._sieve.adapt()

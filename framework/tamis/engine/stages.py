@@ -36,12 +36,6 @@ class StageClock:
         self.seconds[stage] += now - self.last
         self.last = now
 
-    def begin_deciding(self, searched: float) -> None:
-        """Counts the time until candidates were found to the index, and since to the problem."""
-        self.seconds["index"] += searched - self.last
-        self.last = searched
-        self.end("problem")
-
     def add(self, stage: str, seconds: float) -> None:
         """Counts time that passed while several events were worked on."""
         self.seconds[stage] += seconds
