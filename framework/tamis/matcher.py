@@ -216,7 +216,7 @@ class Matcher:
         """Adds subscriptions; those that were accepted before warn of nothing, and are undetermined
         where an operator refuses by now what they ask, as after a refresh."""
         entries = list(entries) if isinstance(entries, Iterator) else entries  # outside the lock
-        with seldom_collected(), self._changing:
+        with seldom_collected() as waste, self._changing:
             self._drop_expired()
             resolver = self._intake.resolver_again() if is_again else self._intake.resolver()
             accepted = self._intake.accept(entries, replace, resolver)
@@ -227,14 +227,19 @@ class Matcher:
             with self._lock.writing(), self._expiry.change():
                 self._add(accepted, itertools.repeat(expires))
             self._following.warn_of_troubles()
-        return [each.id for each in accepted]
+            ids = [each.id for each in accepted]
+            waste += accepted, resolver
+            del accepted, resolver
+        return ids
 
     def _add(self, accepted: Iterable[NewSubscription], ends: Iterable[float]) -> None:
         entries: list[tuple[int, ResolvedAlternative]] = []
         for each, end in zip(accepted, ends, strict=False):
             if each.id in self._catalog.rows:
                 self._remove(each.id, replaced=True)
-            entries += self._catalog.add(*each.parts)
+            entries += self._catalog.add(
+                each.id, each.text, each.data, each.alternatives, each.policies
+            )
             self._expiry.set(each.id, end)
         self._sieve.add(entries)
         asking = [row for row, asked in entries if asked.edges or asked.conditions]

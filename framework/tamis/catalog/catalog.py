@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,7 +90,7 @@ class Catalog:
         id: str,
         text: str,
         data: str | None,
-        alternatives: Iterable[ResolvedAlternative],
+        alternatives: Sequence[ResolvedAlternative],
         policies: tuple[Policy, ...] = (),
     ) -> list[tuple[int, ResolvedAlternative]]:
         """Adds a subscription whose id is free, its other keys as JSON; its alternatives' rows."""
@@ -98,15 +98,14 @@ class Catalog:
         self._texts.set(row, text)
         if data is not None:
             self._data[row] = data
-        wanted = list(alternatives)
         # ascending rows: the order of a subscription's alternatives is that of its text
-        if len(wanted) > 1:
-            while len(self._free_alternatives) < len(wanted):
+        if len(alternatives) > 1:
+            while len(self._free_alternatives) < len(alternatives):
                 self._make_room()
-            self._free_alternatives[-len(wanted) :] = sorted(
-                self._free_alternatives[-len(wanted) :], reverse=True
+            self._free_alternatives[-len(alternatives) :] = sorted(
+                self._free_alternatives[-len(alternatives) :], reverse=True
             )
-        added = [(self._add_alternative(row, asked), asked) for asked in wanted]
+        added = [(self._add_alternative(row, asked), asked) for asked in alternatives]
         following = _NONE
         for alternative, _ in reversed(added):
             self._next[alternative] = following
@@ -235,7 +234,7 @@ class Catalog:
         )
         self.edge_start.room[alternative] = self.edge_test.size
         self.edge_count.room[alternative] = len(asked.edges)
-        tests = [test for test, _ in asked.edges]
+        tests, signs = zip(*asked.edges, strict=True) if asked.edges else ((), ())
         for test in dict.fromkeys(tests):
             if self.tests.take(test):
                 self.declared_names.update(test.necessary.names)
@@ -244,7 +243,7 @@ class Catalog:
                     self.traits.put_call(test.call)
                 self.traits.put_test(test)
         self.edge_test.extend([test.number for test in tests])
-        self.edge_sign.extend([sign for _, sign in asked.edges])
+        self.edge_sign.extend(signs)
         if asked.conditions:
             self.conditions[alternative] = asked.conditions
         if asked.atoms:

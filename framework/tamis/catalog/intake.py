@@ -36,11 +36,6 @@ class NewSubscription(NamedTuple):
     warnings: tuple[SubscriptionWarning, ...]
 
     @property
-    def parts(self) -> tuple[str, str, str | None, list[ResolvedAlternative], tuple[Policy, ...]]:
-        """The parts that a catalog keeps."""
-        return self.id, self.text, self.data, self.alternatives, self.policies
-
-    @property
     def alternatives(self) -> list[ResolvedAlternative]:
         """Its alternatives, without those that are excluded."""
         return [each for each in self.asked if not each.empty]

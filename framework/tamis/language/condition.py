@@ -28,7 +28,7 @@ from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.nearest import nearest
 from tamis.words import shortened
 
-_INTERNED = 100_000
+_INTERNED = 16_000
 _AND = " and "
 _FEW = 16
 """Alternatives up to which an index finds them many times faster than it decides clauses."""
@@ -96,7 +96,22 @@ class Language:
     def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
         self.limits = limits
         self.atoms: dict[str, Atom] = {}
-        """By their source text, those of common spellings."""
+        """By their source text, those of common spellings that were read lately."""
+        self._before: dict[str, Atom] = {}
+        """Those that were read before."""
+
+    def remembered(self, source: str) -> Atom | None:
+        """Returns an atom that was read before, which is remembered longer by that."""
+        atom = self._before.get(source)
+        if atom is not None:
+            self.remember(source, atom)
+        return atom
+
+    def remember(self, source: str, atom: Atom) -> None:
+        """Remembers an atom; one that nobody has read for long is forgotten."""
+        if len(self.atoms) >= _INTERNED:
+            self._before, self.atoms = self.atoms, {}
+        self.atoms[source] = atom
 
     def parse(
         self, text: str, look: Callable[[Sequence[Leaf], str], None] = lambda leaves, text: None
@@ -145,7 +160,7 @@ class _Parse(AtomReader):
         self.joined = (-1, -1)
         """The start and end of the connective that was taken last."""
         self.leaves: list[Leaf] = []
-        self.known = language.atoms
+        self.language = language
         self.branches: list[Branch] = []
         self.notes: list[tuple[str, int]] = []
         self.groups: dict[int, int] | None = None
@@ -196,9 +211,10 @@ class _Parse(AtomReader):
         """Takes the plain atoms that the text begins with, as long as ` and ` follows them; returns
         them if they are all of it. What is known ends where it closes what it opened, so that an
         ` and ` behind it is no part of it."""
-        place, leaves, sources = 0, self.leaves, self.text.split(_AND)
+        place, leaves, language = 0, self.leaves, self.language
+        sources = self.text.split(_AND)
         for source in sources:
-            atom = self.known.get(source)
+            atom = language.atoms.get(source) or language.remembered(source)
             if atom is None:
                 matched = _COMMON.match(self.text, place)
                 if matched is None or matched.span(_ATOM) != (place, place + len(source)):
@@ -206,7 +222,7 @@ class _Parse(AtomReader):
                 atom = _plain_comparison(matched)
                 if atom is None:
                     break
-                self._intern(source, atom)
+                language.remember(source, atom)
             leaves.append(Leaf(atom, False, place))
             place += len(source) + len(_AND)
         else:
@@ -215,12 +231,6 @@ class _Parse(AtomReader):
             self.at = place - 1
             self.joined = place - len(_AND) + 1, self.at
         return None
-
-    def _intern(self, source: str, atom: Atom) -> None:
-        """Remembers an atom."""
-        if len(self.known) >= _INTERNED:
-            self.known.clear()
-        self.known[source] = atom
 
     def _operand(self, frame: _Frame) -> _Frame | None:
         """Takes what may begin a condition; a new frame when that is a group."""
@@ -251,7 +261,8 @@ class _Parse(AtomReader):
         there was one."""
         source, joint = matched.group(_ATOM, _JOINT)
         start = matched.start(_ATOM)
-        atom = self.known.get(source)
+        language = self.language
+        atom = language.atoms.get(source) or language.remembered(source)
         if atom is None:
             atom = _plain_comparison(matched)
             if atom is None:
@@ -260,7 +271,7 @@ class _Parse(AtomReader):
                     self._leaf(frame, atoms, start)
                     return False
                 atom = atoms[0]
-            self._intern(source, atom)
+            language.remember(source, atom)
         if frame.signs or frame.negated:
             self._leaf(frame, (atom,), start)
         else:
