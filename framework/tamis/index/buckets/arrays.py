@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib.recfunctions import structured_to_unstructured, unstructured_to_structured
 from numpy.typing import NDArray
 
 from tamis.errors import IndexFolderError
@@ -199,9 +200,9 @@ def save(store: Store, folder: Path) -> None:
         used = len(array)
         if name in _IN_USE:
             used = int(store.tops[0][_IN_USE[name]]) + (CHUNK if name == "lanes" else 0)
-        names, plain = array.dtype.names, array[:used]
-        if names is not None:
-            plain = plain.view(np.int64).reshape(-1, len(names))
+        plain = array[:used]
+        if array.dtype.names is not None:
+            plain = structured_to_unstructured(plain, np.int64)
         np.save(folder / f"{name}.npy", plain[0] if name == "tops" else plain)
 
 
@@ -221,6 +222,11 @@ def load(folder: Path) -> Store:
             array = np.append(array, np.zeros(fields, np.int64))[None, :fields]
         if array.dtype != dtype or array.ndim != (2 if fields else 1):
             raise IndexFolderError(f"{path} is damaged: it does not hold what its name says")
-        arrays[name] = array if form.names is None else array.view(form)[:, 0]
+        if name == "segments":
+            table, array = array, new_array(name, len(array))
+            array[:] = unstructured_to_structured(table, form)
+        elif form.names is not None:
+            array = array.view(form)[:, 0]
+        arrays[name] = array
     arrays["tops"]["dimensions"] = len(arrays["presence"])
     return Store(**arrays)

@@ -44,6 +44,16 @@ def lowest_bit(typing: Any, mask: Any) -> Any:
 
 
 @intrinsic
+def count_bits(typing: Any, mask: Any) -> Any:
+    """Counts the bits that are set."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
 def fetch_ahead(typing: Any, address: Any) -> Any:
     """Asks for what lies at an address, which will be needed soon."""
 

@@ -195,9 +195,11 @@ def code_of(store: Store, dimension: int, value: float) -> int:
     """Returns the number of the cell that holds a value: how many cuts are at or below it."""
     first = store.dimensions[dimension].cuts
     low, count = first, store.dimensions[dimension].cells - 1
+    value += 0.0  # so that a difference has the sign bit if, and only if, it is negative
     while count > 0:
         half = (count + 1) >> 1
-        low += half if store.cuts[low + half - 1] <= value else 0
+        beyond = np.float64(value - store.cuts[low + half - 1]).view(np.int64) >> 63
+        low += half & ~beyond  # a branch would be guessed wrong every other time
         count -= half
     return low - first
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from tamis.index.buckets.bits import (
+    count_bits,
     fetch_ahead,
     lowest_bit,
     portable_masks,
@@ -28,13 +29,15 @@ from tamis.index.buckets.store import CHUNK, NOWHERE, Store
 from tamis.index.reading_kernels import opened_readings
 from tamis.index.readings import Readings
 from tamis.numeric.kernels import inlined, kernel
-from tamis.numeric.types import Ints, SmallInts
+from tamis.numeric.types import Bytes, Ints, SmallInts
 
 _AHEAD = 3
 _ALL_COUNTED, _EVERY = 1_024, 8
 """Up to how many events all are counted, and then every which."""
 _MOST_PER_LINE = 10
 """The spaces of one value: a point, a root and eight levels."""
+_MANY = 8
+"""The rows of 64 that are written faster together than one by one."""
 
 
 @inlined
@@ -208,43 +211,72 @@ def _emit(
     store: Store, readings: Readings, vectors: bool, use: Scratch, queued: int, found: int
 ) -> int:
     """Writes the rows of the masks in the queue; how many there are now."""
-    out = use.out
+    if store.tops[0].records:
+        return _emit_checked(store, readings, vectors, use, queued, found)
+    chosen = 0
     for place in range(queued):
-        mask, segment, first = use.masks[place], use.queue[place, 0], use.queue[place, 1]
-        fields = store.segments[segment]
-        at = fields.rows_at + first
-        if vectors and not fields.recorded:
-            found += write_chosen(
-                store.rows.ctypes.data + 4 * at, mask, out.ctypes.data + 4 * found
-            )
-        elif not fields.recorded:
-            while mask:
-                out[found] = store.rows[at + lowest_bit(mask)]
-                mask &= mask - np.uint64(1)
-                found += 1
-        while mask and fields.recorded:
+        chosen += count_bits(use.masks[place])
+    if not vectors or chosen < _MANY * queued:
+        _emit_few(store.rows, use, found, found + chosen)
+        return found + chosen
+    for place in range(queued):
+        found += _emit_together(store.rows, use, place, found)
+    return found
+
+
+@inlined
+def _emit_together(rows: SmallInts, use: Scratch, place: int, found: int) -> int:
+    source, to = rows.ctypes.data + 4 * use.queue[place, 0], use.out.ctypes.data + 4 * found
+    return write_chosen(source, use.masks[place], to)
+
+
+@inlined
+def _emit_few(rows: SmallInts, use: Scratch, found: int, end: int) -> None:
+    """Writes the rows one by one, so that nothing has to be guessed but the end."""
+    masks, out, queue = use.masks, use.out, use.queue
+    one, place, at, mask = np.uint64(1), np.uint64(0), np.uint64(queue[0, 0]), masks[0]
+    for number in range(np.uint64(found), np.uint64(end)):
+        out[number] = rows[at + np.uint64(lowest_bit(mask))]
+        mask &= mask - one
+        is_last = np.uint64(mask == 0)
+        place += is_last
+        mask |= masks[place] & (np.uint64(0) - is_last)
+        at = np.uint64(queue[place, 0])
+
+
+@inlined
+def _emit_checked(
+    store: Store, readings: Readings, vectors: bool, use: Scratch, queued: int, found: int
+) -> int:
+    """Writes the rows whose records hold, where there are any; how many there are now."""
+    for place in range(queued):
+        mask, at, behind = use.masks[place], use.queue[place, 0], use.queue[place, 1]
+        if vectors and not behind:
+            found += _emit_together(store.rows, use, place, found)
+            continue
+        while mask:
             entry = at + lowest_bit(mask)
             mask &= mask - np.uint64(1)
-            record = np.int64(store.rows[entry + fields.capacity])
-            out[found] = store.rows[entry]
-            found += record_holds(
-                store.records, record, use.values, use.bag, readings.member_start, readings.members
-
+            use.out[found] = store.rows[entry]
+            found += behind == 0 or record_holds(
+                store.records, np.int64(store.rows[entry + behind]),
+                use.values, use.bag, readings.member_start, readings.members,
             )  # fmt: skip
     return found
 
 
 @inlined
 def _test(
-    store: Store, segment: int, done: int, entries: int, vectors: bool, use: Scratch, queued: int
+    store: Store, fields: Ints, done: int, entries: int, vectors: bool, table: Bytes, use: Scratch,
+    queued: int,
 ) -> int:  # fmt: skip
     """Queues the masks of a stretch of a segment, those with a bit set; how many there are now."""
-    fields = store.segments[segment]
     lanes, room = fields.lanes, fields.capacity - done
-    at = fields.lanes_at + 3 * lanes * done
-    table = use.codes
-    if store.tops[0].wide:
-        table = use.table
+    at, rows_at, behind = (
+        fields.lanes_at + 3 * lanes * done,
+        fields.rows_at + done,
+        fields.recorded * fields.capacity,
+    )
     if vectors:
         vector_masks(table, store.lanes, at, room, entries, lanes, use.masks, queued)
     else:
@@ -256,7 +288,7 @@ def _test(
     for chunk in range(chunks):
         mask = use.masks[queued + chunk]
         use.masks[kept] = mask
-        use.queue[kept, 0], use.queue[kept, 1] = segment, done + CHUNK * chunk
+        use.queue[kept, 0], use.queue[kept, 1] = rows_at + CHUNK * chunk, behind
         kept += mask != np.uint64(0)
     return kept
 
@@ -278,17 +310,19 @@ def _match(
     _read_lines(store, readings, event, use)
     count, roots = _spaces_of(store, readings, event, use)
     visits = _nodes_of(store, count, roots, use)
-    queued = 0
+    queued, is_wide = 0, store.tops[0].wide
+    table = use.table if is_wide else use.codes
     if signature is not None:
         sign_event(readings, event, signature)
     for visit in range(visits):
         if visit + 2 * _AHEAD < visits:
             fetch_header(store, use.visits[visit + 2 * _AHEAD])
-            _fetch_dictionary(store, use.visits[visit + _AHEAD])
+            if is_wide:
+                _fetch_dictionary(store, use.visits[visit + _AHEAD])
         segment = use.visits[visit]
         while segment >= 0:
             fields = store.segments[segment]
-            if store.tops[0].wide:
+            if is_wide:
                 at = fields.dictionary_at
                 for slot in range(fields.dictionary_count):
                     use.table[slot] = use.codes[store.dictionary[at + slot]]
@@ -302,7 +336,7 @@ def _match(
                 if queued + (entries + CHUNK - 1) // CHUNK > QUEUE:
                     found = _emit(store, readings, vectors, use, queued, found)
                     queued = 0
-                queued = _test(store, segment, first, entries, vectors, use, queued)
+                queued = _test(store, fields, first, entries, vectors, table, use, queued)
             segment = fields.next
     _forget_lines(readings, event, use)
     return _emit(store, readings, vectors, use, queued, found)

@@ -37,6 +37,8 @@ class Scratch(NamedTuple):
     stack: Ints
     masks: Words
     queue: Ints
+    """Beside each mask where the numbers of its rows begin, and how far behind those of their
+    records; 0 where there are none."""
     visits: Ints
     out: SmallInts
     tested: Ints
@@ -62,8 +64,8 @@ def new_scratch(dimensions: int, rows: int, cells: int) -> Scratch:
         order=np.zeros(512, np.int64),
         keys=np.zeros(512, np.int64),
         stack=np.zeros((MOST_ACCESSES, 2), np.int64),
-        masks=np.zeros(QUEUE, np.uint64),
-        queue=np.zeros((QUEUE, 2), np.int64),
+        masks=np.zeros(QUEUE + 1, np.uint64),
+        queue=np.zeros((QUEUE + 1, 2), np.int64),
         visits=np.zeros(4_096, np.int64),
         out=np.empty(rows, np.int32),
         tested=np.zeros(3, np.int64),

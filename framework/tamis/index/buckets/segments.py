@@ -266,10 +266,7 @@ def _segment_for(store: Store, node: int, batch: Batch, row: int, recorded: int)
 def fetch_header(store: Store, segment: int) -> None:
     """Asks for what is known of a segment, if it is one."""
     if segment >= 0:
-        size = store.segments.itemsize
-        header = store.segments.ctypes.data + size * segment
-        fetch_ahead(header)
-        fetch_ahead(header + size - 8)
+        fetch_ahead(store.segments.ctypes.data + store.segments.itemsize * segment)
 
 
 @inlined

@@ -39,10 +39,15 @@ def integers(*fields: str) -> np.dtype[np.void]:
 
 
 DIMENSION = integers("cuts", "cells", "coarse", "points", "levels", "root", "alone", "bag")
-SEGMENT = integers(
-    *("lanes_at", "rows_at", "capacity", "count", "lanes", "recorded", "next", "node"),
-    *("dictionary_at", "dictionary_count", "dictionary_capacity"),
+SEGMENT = np.dtype(
+    [
+        *((field, np.int64) for field in ("lanes_at", "rows_at", "capacity", "count")),
+        *((field, np.int32) for field in ("lanes", "recorded", "next", "node")),
+        *((f"dictionary_{field}", np.int32) for field in ("at", "count", "capacity")),
+    ],
+    align=True,
 )
+"""It fills a line of the caches."""
 TOPS = integers(
     *("spaces", "nodes", "segments", "lanes", "rows", "records", "dictionary", "more"),
     *("dead_lanes", "dead_records", "live", "wide", "ordered", "improvable", "known", "signed"),
