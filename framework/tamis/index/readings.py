@@ -57,7 +57,7 @@ def packed(
     except struct.error:  # an integer beyond all doubles
         value = [double_of(each) for each in value]
         return packed(line_start, line, value, bag_start, bag, member_start, members)
-    return np.frombuffer(content, np.int64)
+    return np.frombuffer(bytearray(content), np.int64)  # which can be written, as all are
 
 
 def event_count(readings: Ints) -> int:

@@ -38,13 +38,22 @@ kernels_are_loaded = _loaded.is_set
 
 def kernel(function: F) -> F:
     """Compiles a function that Python calls; it runs without the interpreter lock."""
+    return _compiled(function, nogil=True)
+
+
+def locked_kernel(function: F) -> F:
+    """Compiles a function that Python calls, and that calls Python: it keeps the lock."""
+    return _compiled(function, nogil=False)
+
+
+def _compiled(function: F, *, nogil: bool) -> F:
     import numba
 
-    made = numba.njit(cache=True, nogil=True)(function)
+    made = numba.njit(cache=True, nogil=nogil)(function)
     kept = _kept(made)
     if kept is None:
         log.warning("this numba keeps kernels in a way that is not known: each process compiles")
-        return cast(F, numba.njit(nogil=True)(function))
+        return cast(F, numba.njit(nogil=nogil)(function))
     kept._source_stamp = kept._source_stamp, _sources(function.__module__)
     return cast(F, made)
 

@@ -39,6 +39,8 @@ _ROOM = 1 << 12
 _DEAD = 1 << 16
 _SELDOM = 1 << 16
 """Events after which is looked again what they were like; the first times sooner."""
+_CODES = 8
+"""The cuts that are entered into tables in the time that tables spare a term."""
 _LITTLE = 1e-12
 
 
@@ -339,7 +341,7 @@ class BucketIndex(Index):
         self._keep(arrays.with_rows(store, _length(terms.rows)))
         terms = self._without_empty(terms)
         batch = new_batch(terms)
-        is_large = len(batch.codes) > len(self._store.cuts)
+        is_large = _CODES * len(batch.codes) > len(self._store.cuts)
         cuts = cuts_of(self._store) if is_large else NO_CUTS
         self._put(batch, *self._assign(batch, cuts, self._accesses, is_new=True))
         tops = self._store.tops[0]
@@ -368,11 +370,11 @@ class BucketIndex(Index):
 
     def match(self, event: Event) -> Rows:
         """Returns the rows whose predicates the event satisfies, each once, in any order."""
-        return self._match_one(self._dimensions.read((event,))).rows
+        return self._match_one(self._dimensions.read((event,)))[0]
 
     def search(self, event: Event) -> FoundRows:
         """Returns the same, and how many rows were checked."""
-        return self._match_one(self._dimensions.read((event,)))
+        return FoundRows(*self._match_one(self._dimensions.read((event,))))
 
     def match_many(self, events: Sequence[Event]) -> list[Rows]:
         """Returns the same for several events."""
@@ -381,20 +383,21 @@ class BucketIndex(Index):
     def reader(self, events: Sequence[Event]) -> Callable[[int], Rows]:
         """Returns the answer to each of some events by its place, until the index changes."""
         readings = [self._dimensions.read((event,)) for event in events]
-        return lambda place: self._match_one(readings[place]).rows
+        return lambda place: self._match_one(readings[place])[0]
 
-    def _match_one(self, readings: Ints) -> FoundRows:
-        """Returns the rows of a single event, by the shortest way when there is room for it."""
+    def _match_one(self, readings: Ints) -> tuple[Rows, int]:
+        """Returns the rows of a single event, by the shortest way when there is room for it, and
+        how many were checked."""
         self._matched += 1
         scratch, places = self._scratch.take(self._store, int(self._live[0]), 1)
         before = scratch.tested[0]
         try:
             if self._match_events(places, readings, 0, scratch.ends):
                 rows = scratch.out[: scratch.ends[0]].astype(np.int64)
-                return FoundRows(rows, int(scratch.tested[0] - before))
+                return rows, int(scratch.tested[0] - before)
         finally:
             self._scratch.give_back(scratch, places)
-        return FoundRows(self._match(readings)[0], len(self))
+        return self._match(readings)[0], len(self)
 
     def _match(self, readings: Ints) -> list[Rows]:
         count = event_count(readings)
