@@ -16,6 +16,7 @@ from numpy.lib.recfunctions import structured_to_unstructured, unstructured_to_s
 from numpy.typing import NDArray
 
 from tamis.errors import IndexFolderError
+from tamis.index.buckets.cells import rungs_of
 from tamis.index.buckets.hashing import enter_all, pair_place
 from tamis.index.buckets.opening import TYPES
 from tamis.index.buckets.segments import pack
@@ -24,6 +25,7 @@ from tamis.index.buckets.store import CHUNK, GONE, MOST_PAIRED, Store
 _IN_USE = {
     "dimensions": "dimensions",
     "presence": "dimensions",
+    "ladders": "dimensions",
     "spaces": "spaces",
     "space_node": "spaces",
     "space_deep": "spaces",
@@ -39,6 +41,8 @@ _IN_USE = {
     "more": "more",
 }
 _ARENAS = ("segments", "lanes", "rows", "records", "dictionary")
+_MADE = ("ladders", "rungs")
+"""The arrays that are made of others, not saved."""
 _ROOM = 1 << 10
 
 
@@ -91,12 +95,19 @@ def with_dimensions(store: Store, count: int, is_bag: Callable[[int], bool]) -> 
         store = store._replace(
             dimensions=dimensions,
             presence=_grown("presence", store.presence, room),
+            ladders=_grown("ladders", store.ladders, room),
             pairs=_grown("pairs", store.pairs[:pairs], pairs, -1),
         )
     for number in range(known, count):
         store.dimensions[number]["bag"] = is_bag(number)
     store.tops[0]["dimensions"] = max(known, count)
     return store
+
+
+def with_ladders(store: Store) -> Store:
+    """Returns the store with the cells of integers, which its cuts tell."""
+    ladders = new_array("ladders", len(store.presence))
+    return store._replace(ladders=ladders, rungs=rungs_of(store.dimensions, store.cuts, ladders))
 
 
 def with_rows(store: Store, count: int) -> Store:
@@ -197,6 +208,8 @@ def trimmed(store: Store) -> Store:
 def save(store: Store, folder: Path) -> None:
     """Writes the arrays."""
     for name, array in store._asdict().items():
+        if name in _MADE:
+            continue
         used = len(array)
         if name in _IN_USE:
             used = int(store.tops[0][_IN_USE[name]]) + (CHUNK if name == "lanes" else 0)
@@ -210,6 +223,9 @@ def load(folder: Path) -> Store:
     """Maps the store that `save` wrote into memory; zero for `tops` that older ones lack."""
     arrays: dict[str, NDArray[Any]] = {}
     for name, (dtype, fields) in TYPES.items():
+        if name in _MADE:
+            arrays[name] = new_array(name, 0)
+            continue
         form = np.dtype(dtype)
         path = folder / f"{name}.npy"
         try:
@@ -229,4 +245,4 @@ def load(folder: Path) -> Store:
             array = array.view(form)[:, 0]
         arrays[name] = array
     arrays["tops"]["dimensions"] = len(arrays["presence"])
-    return Store(**arrays)
+    return with_ladders(Store(**arrays))

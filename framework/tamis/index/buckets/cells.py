@@ -8,7 +8,7 @@ Cost: O(1) a bound to find the cuts, O(log cells) a bound to find its code.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from tamis.numeric.types import Bytes, Flags, Floats, Ints
 from tamis.numeric.views import bare
 
 _SAMPLE = 8_192
+_RUNGS = 8
+"""The integers for each cell at most, where their cells are noted."""
+_FAR = 2.0**52
 
 
 class Cuts(NamedTuple):
@@ -30,13 +33,12 @@ class Cuts(NamedTuple):
     cuts: Floats
     coarse: Flags
     table_start: Ints
-    """The start of a dimension's hash table; it holds the cuts of one that is not coarse."""
-    table: Floats
+    """The start of a dimension's places, where the cuts of one that is not coarse were noted."""
     ranks: Bytes
 
 
-NO_CUTS = Cuts(*(np.zeros(0, dtype) for dtype in "qqd?qdB"))
-"""No tables: bounds are found among the cuts of the store."""
+NO_CUTS = Cuts(*(np.zeros(0, dtype) for dtype in "qqd?qB"))
+"""No ranks: bounds are found among the cuts of the store."""
 
 
 @inlined
@@ -169,30 +171,39 @@ def find_cuts(terms: TermColumns, dimensions: int, places: Ints) -> Cuts:
                 cut = cuts[start[dimension] + rank]
                 ranks[_place_of(table, first, last - first - 1, cut)] = rank
         cells[dimension] = at - start[dimension] + 1
-    return Cuts(start, cells, cuts, coarse, table_start, table, ranks)
+    return Cuts(start, cells, cuts, coarse, table_start, ranks)
 
 
 @kernel
-def cuts_of(store: Store) -> Cuts:
-    """Returns the cuts that a store has."""
-    fields, dimensions = store.dimensions, len(store.presence)
-    cells, coarse = fields.cells.copy(), fields.coarse != 0
-    table_start = np.zeros(dimensions + 1, np.int64)
-    _table_starts(cells, table_start)
-    table, ranks = np.full(table_start[-1], np.nan), np.zeros(table_start[-1], np.uint8)
-    for dimension in range(dimensions):
-        first = table_start[dimension]
-        mask = table_start[dimension + 1] - first - 1
-        for rank in range(cells[dimension] - 1):
-            cut = store.cuts[fields[dimension].cuts + rank]
-            place = _place_of(table, first, mask, cut)
-            table[place], ranks[place] = cut, rank
-    return Cuts(fields.cuts.copy(), cells, store.cuts, coarse, table_start, table, ranks)
+def rungs_of(dimensions: Any, cuts: Floats, ladders: Any) -> Bytes:
+    """Returns the cells of integers one after the other, and notes those of each dimension."""
+    count = 0
+    for number in range(len(ladders)):
+        fields, ladder = dimensions[number], ladders[number]
+        first, last = fields.cuts, fields.cuts + fields.cells - 2
+        if first <= last and max(abs(cuts[first]), abs(cuts[last])) < _FAR:
+            ladder.low, high = np.floor(cuts[first]), np.int64(np.ceil(cuts[last]))
+            if high - ladder.low < _RUNGS * fields.cells:
+                ladder.count, ladder.at = high - ladder.low + 1, count
+                count += ladder.count
+    rungs = np.empty(count, np.uint8)
+    for number in range(len(ladders)):
+        fields, ladder, cell = dimensions[number], ladders[number], 0
+        for rung in range(ladder.count):
+            while cell < fields.cells - 1 and cuts[fields.cuts + cell] <= ladder.low + rung:
+                cell += 1
+            rungs[ladder.at + rung] = cell
+    return rungs
 
 
 @inlined
 def code_of(store: Store, dimension: int, value: float) -> int:
     """Returns the number of the cell that holds a value: how many cuts are at or below it."""
+    ladder = store.ladders[dimension]
+    if ladder.low <= value < ladder.low + ladder.count:
+        integer = np.int64(value)
+        if integer == value:
+            return np.int64(store.rungs[ladder.at + integer - ladder.low])
     first = store.dimensions[dimension].cuts
     low, count = first, store.dimensions[dimension].cells - 1
     value += 0.0  # so that a difference has the sign bit if, and only if, it is negative
@@ -208,29 +219,17 @@ def code_of(store: Store, dimension: int, value: float) -> int:
 def term_code(store: Store, terms: TermColumns, term: int, places: int, cuts: Cuts) -> int:
     """Returns the code of a term: the cells that it covers, and whether codes decide it.
 
-    Bounds that most likely are cuts are found in the tables of `cuts`, if it has any; `places` is
-    what `find_cuts` noted, or 0."""
+    Bounds that are cuts are ranked by `cuts`, if it has any; `places` is what `find_cuts` noted."""
     dimension = np.int64(terms.dimension[term])
-    if not len(cuts.table) or terms.op[term] != RANGE or cuts.coarse[dimension]:
+    if not len(cuts.ranks) or terms.op[term] != RANGE or cuts.coarse[dimension]:
         return _code(store, terms, term)
     first = cuts.table_start[dimension]
-    mask = cuts.table_start[dimension + 1] - first - 1
     lower, upper = bounds_of(terms, term)
     low, end, exact = 0, cuts.cells[dimension] - 1, 1
     if lower != -np.inf:
-        place = first + (places & 0xFFFF) - 1
-        if not places & 0xFFFF:
-            place = _place_of(cuts.table, first, mask, lower)
-            if cuts.table[place] != lower:
-                return _code(store, terms, term)
-        low = 1 + np.int64(cuts.ranks[place])
+        low = 1 + np.int64(cuts.ranks[first + (places & 0xFFFF) - 1])
     if upper != np.inf:
-        place = first + (places >> 16) - 1
-        if not places >> 16:
-            place = _place_of(cuts.table, first, mask, upper)
-            if cuts.table[place] != upper:
-                return _code(store, terms, term)
-        end = np.int64(cuts.ranks[place])
+        end = np.int64(cuts.ranks[first + (places >> 16) - 1])
     elif terms.high[term] != np.inf:
         exact = 0
     return code_for(dimension, exact, low, end - low)

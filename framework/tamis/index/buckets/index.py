@@ -18,7 +18,7 @@ from tamis.index.buckets import access, arrays, bulk, rehanging, segments, signa
 from tamis.index.buckets.batch import Batch, new_batch
 from tamis.index.buckets.bits import has_vectors
 from tamis.index.buckets.bulk import Part
-from tamis.index.buckets.cells import NO_CUTS, Cuts, cuts_of, find_cuts
+from tamis.index.buckets.cells import NO_CUTS, Cuts, find_cuts
 from tamis.index.buckets.matching import match_events
 from tamis.index.buckets.scratch import ScratchPool, roomier
 from tamis.index.buckets.seen import FEWEST_EVENTS, SeenEvents
@@ -39,8 +39,6 @@ _ROOM = 1 << 12
 _DEAD = 1 << 16
 _SELDOM = 1 << 16
 """Events after which is looked again what they were like; the first times sooner."""
-_CODES = 8
-"""The cuts that are entered into tables in the time that tables spare a term."""
 _LITTLE = 1e-12
 
 
@@ -300,7 +298,8 @@ class BucketIndex(Index):
         store.dimensions["coarse"] = cuts.coarse
         uses = np.bincount(terms.dimension, minlength=count)
         store.presence[:] = np.minimum(1.0, uses / max(1, len(terms.rows)))
-        return self._informed(store._replace(cuts=np.append(cuts.cuts, np.inf)))
+        store = store._replace(cuts=np.append(cuts.cuts, np.inf))
+        return self._informed(arrays.with_ladders(store))
 
     def _assign(
         self, batch: Batch, cuts: Cuts, accesses: int, *, encoded: bool = False,
@@ -341,9 +340,7 @@ class BucketIndex(Index):
         self._keep(arrays.with_rows(store, _length(terms.rows)))
         terms = self._without_empty(terms)
         batch = new_batch(terms)
-        is_large = _CODES * len(batch.codes) > len(self._store.cuts)
-        cuts = cuts_of(self._store) if is_large else NO_CUTS
-        self._put(batch, *self._assign(batch, cuts, self._accesses, is_new=True))
+        self._put(batch, *self._assign(batch, NO_CUTS, self._accesses, is_new=True))
         tops = self._store.tops[0]
         if tops["improvable"] > _SMALL + len(self) // 8 or len(self) > _SMALL + 2 * self._laid_out:
             self._lay_out(self._read_back())

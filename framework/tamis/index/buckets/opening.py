@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import DTypeLike
 
-from tamis.index.buckets.store import DIMENSION, SEGMENT, TOPS, Store
+from tamis.index.buckets.store import DIMENSION, LADDER, SEGMENT, TOPS, Store
 from tamis.numeric.views import opener
 
 TYPES: dict[str, tuple[DTypeLike, int]] = {
     "dimensions": (DIMENSION, 0),
     "presence": (np.float64, 0),
     "cuts": (np.float64, 0),
+    "ladders": (LADDER, 0),
+    "rungs": (np.uint8, 0),
     "spaces": (np.int64, 2),
     "space_table": (np.int32, 0),
     "space_node": (np.int32, 0),

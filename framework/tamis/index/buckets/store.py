@@ -48,6 +48,7 @@ SEGMENT = np.dtype(
     align=True,
 )
 """It fills a line of the caches."""
+LADDER = integers("low", "count", "at")
 TOPS = integers(
     *("spaces", "nodes", "segments", "lanes", "rows", "records", "dictionary", "more"),
     *("dead_lanes", "dead_records", "live", "wide", "ordered", "improvable", "known", "signed"),
@@ -76,6 +77,10 @@ class Store(NamedTuple):
     """The share of events (or else of rows) that have each dimension."""
     cuts: Floats
     """Ascending; a cell begins at a cut and ends before the next. One more place than cuts."""
+    ladders: Any
+    """A `LADDER` each: the first integer whose cell is in `rungs`, how many are, and where."""
+    rungs: Bytes
+    """The cells of integers, where a dimension is cut among few of them."""
     spaces: Ints
     """A dimension times two, plus one for a point; the bits of the point, or the stretch."""
     space_table: SmallInts
