@@ -24,7 +24,7 @@ Name = TypeVar("Name")
 _BUDGET_SECONDS = 6.0
 """The seconds of a method in all passes, beyond which it takes fewer events."""
 _FEWEST = 3
-_QUICK_SECONDS, _MOST_REPEATS = 0.02, 5
+_QUICK_SECONDS, _MOST_REPEATS = 0.1, 50
 """A pass that is quicker than this is repeated, so that more runs find the machine undisturbed."""
 
 

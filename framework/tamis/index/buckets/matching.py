@@ -32,6 +32,8 @@ from tamis.numeric.kernels import inlined, kernel
 from tamis.numeric.types import Bytes, Ints, SmallInts
 
 _AHEAD = 3
+"""The segments to fetch ahead, and their headers twice as far."""
+_BEGINNING = 8 * CHUNK
 _ALL_COUNTED, _EVERY = 1_024, 8
 """Up to how many events all are counted, and then every which."""
 _MOST_PER_LINE = 10
@@ -198,12 +200,14 @@ def _nodes_of(store: Store, count: int, roots: int, use: Scratch) -> int:
 @inlined
 def _add_pairs(store: Store, roots: int, use: Scratch, found: int) -> int:
     """Adds the nodes of pairs of roots; how many nodes there are."""
+    keys, visits, count = use.keys, use.visits, np.uint64(found)
     for later in range(roots):
-        for sooner in range(later):
-            segment = store.pairs[pair_place(use.keys[later], use.keys[sooner])]
-            use.visits[found] = segment
-            found += segment >= 0
-    return found
+        key = keys[later]
+        for sooner in range(np.uint64(later)):
+            segment = store.pairs[np.uint64(pair_place(key, keys[sooner]))]
+            visits[count] = segment
+            count += np.uint64(segment >= 0)
+    return np.int64(count)
 
 
 @inlined
@@ -284,21 +288,27 @@ def _test(
     chunks, rest = (entries + CHUNK - 1) // CHUNK, entries % CHUNK
     if rest:
         use.masks[queued + chunks - 1] &= (np.uint64(1) << np.uint64(rest)) - np.uint64(1)
-    kept = queued
-    for chunk in range(chunks):
-        mask = use.masks[queued + chunk]
-        use.masks[kept] = mask
-        use.queue[kept, 0], use.queue[kept, 1] = rows_at + CHUNK * chunk, behind
-        kept += mask != np.uint64(0)
-    return kept
+    masks, queue, kept = use.masks, use.queue, np.uint64(queued)
+    for place in range(np.uint64(queued), np.uint64(queued + chunks)):
+        mask = masks[place]
+        masks[kept] = mask
+        queue[kept, 0], queue[kept, 1] = rows_at, behind
+        rows_at += CHUNK
+        kept += np.uint64(mask != np.uint64(0))
+    return np.int64(kept)
 
 
 @inlined
-def _fetch_dictionary(store: Store, segment: int) -> None:
-    """Asks for the dictionary of a segment, whose header is there by now."""
-    first = store.segments[segment].dictionary_at
-    for place in range(first, first + store.segments[segment].dictionary_count, 16):
-        fetch_ahead(store.dictionary.ctypes.data + 4 * place)
+def _fetch_segment(store: Store, segment: int, is_wide: bool) -> None:
+    """Asks for where a segment begins, and its dictionary; its header is there by now.
+
+    What comes after that is fetched by itself, as it is read from first to last."""
+    fields = store.segments[segment]
+    for line in range(0, _BEGINNING, CHUNK):
+        fetch_ahead(store.lanes.ctypes.data + fields.lanes_at + line)
+    if is_wide:
+        for place in range(0, fields.dictionary_count, 16):
+            fetch_ahead(store.dictionary.ctypes.data + 4 * (fields.dictionary_at + place))
 
 
 @inlined
@@ -317,8 +327,8 @@ def _match(
     for visit in range(visits):
         if visit + 2 * _AHEAD < visits:
             fetch_header(store, use.visits[visit + 2 * _AHEAD])
-            if is_wide:
-                _fetch_dictionary(store, use.visits[visit + _AHEAD])
+        if visit + _AHEAD < visits:
+            _fetch_segment(store, use.visits[visit + _AHEAD], is_wide)
         segment = use.visits[visit]
         while segment >= 0:
             fields = store.segments[segment]
