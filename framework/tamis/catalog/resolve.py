@@ -210,7 +210,9 @@ class Resolver:
 
     def _test(self, predicate: OperatorPredicate, guards: list[Constraint], spot: _Spot) -> Test:
         names = {name: str(at + 1) for at, name in enumerate(predicate.variables)}
-        renamed = {guard.text(): guard for guard in (each.renamed(names) for each in guards)}
+        renamed: dict[str, Constraint] = {}
+        if guards:
+            renamed = {each.text(): each for each in (guard.renamed(names) for guard in guards)}
         texts = sorted(renamed)
         key = (*predicate.renamed_key(names), None, *texts)
         known = self._known_test(key) or self._new_tests.get(key)

@@ -94,15 +94,13 @@ class OperatorPredicate:
 
     def renamed_key(self, names: Mapping[str, str] | None) -> tuple[object, ...]:
         """Returns a key that is equal exactly when predicates are once variables are renamed."""
-        return (
-            self.name,
-            *(
-                (argument if names is None else names[argument.name])
-                if isinstance(argument, VariableArgument)
-                else (kind_of(argument), argument)
-                for argument in self.arguments
-            ),
-        )
+        parts: list[object] = [self.name]
+        for argument in self.arguments:
+            if isinstance(argument, VariableArgument):
+                parts.append(argument if names is None else names[argument.name])
+            else:
+                parts.append((kind_of(argument), argument))
+        return tuple(parts)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, OperatorPredicate) and self.key == other.key
