@@ -26,8 +26,8 @@ from tamis.index.columns import Columns
 from tamis.index.labels import ChangedLabels, Labels
 from tamis.index.needles import Needles
 from tamis.index.patterns import Patterns
-from tamis.index.reading_kernels import read_numbers
-from tamis.index.readings import HEAD, packed
+from tamis.index.reading_kernels import plain_readings
+from tamis.index.readings import packed
 from tamis.index.terms import ANY, IN, NONE, NOT_ALL, NOT_IN, OUTSIDE, RANGE, TermColumns
 from tamis.indexing import Entry
 from tamis.language.comparison import ORDERINGS, RANGES, Comparison
@@ -62,8 +62,6 @@ _KINDS = {
     REVERSED: STRING,
     BOOLEANS: BOOLEAN,
 }
-_PLAIN = id(str), id(float), id(int)
-"""The addresses of types."""
 _POINTS = ("=", "!=", "in", "not in")
 _SIDES = {
     op: tuple(None if cut is None else cut.is_after for cut in stretch_of(op, 0.0, 1.0))
@@ -303,10 +301,8 @@ class Dimensions:
 
     def read(self, events: Sequence[Event]) -> Ints:
         """Reads the dimensions of events, packed."""
-        if len(events) == 1:
-            readings = self._numbers_of(events[0])
-            if readings is not None:
-                return readings
+        if len(events) == 1 and (readings := self._plain(events[0])) is not None:
+            return readings
         line: list[int] = []
         values: list[float] = []
         line_start, bag_start, member_start = [0], [0], [0]
@@ -336,27 +332,19 @@ class Dimensions:
             bag_start.append(len(bag))
         return packed(line_start, line, values, bag_start, bag, member_start, members)
 
-    def _numbers_of(self, event: Event) -> Ints | None:
+    def _plain(self, event: Event) -> Ints | None:
         """Reads an event of which nothing but plain numbers is asked; `None` if it is none."""
         if event.derived is not self._derived_of:
             self._notice(event)
-        content, (numbers, others, always) = event.content, self._sorted
-        if always or type(content) is not dict or not others.keys().isdisjoint(content):
+        numbers, others, always = self._sorted
+        if always or not others.keys().isdisjoint(event.content):
             return None
-        readings = np.empty(HEAD + 5 + 2 * len(content), np.int64)
-        is_read = read_numbers(id(content), id(numbers), *_PLAIN, readings)
-        return readings if is_read else None
+        return plain_readings(event.content, numbers)
 
     def _read(
-        self,
-        attribute: _Attribute,
-        event: Event,
-        line: list[int],
-        values: list[float],
-        bag: list[int],
-        member_start: list[int],
-        members: list[float],
-    ) -> None:
+        self, attribute: _Attribute, event: Event, line: list[int], values: list[float],
+        bag: list[int], member_start: list[int], members: list[float],
+    ) -> None:  # fmt: skip
         """Reads one attribute of an event, whatever is asked of it."""
         scalar = event.scalar(attribute.name)
         kind = None if scalar is None else kind_of(scalar)

@@ -21,6 +21,7 @@ from tamis.numeric.types import Ints
 
 _OBJECT, _PLACE = ir.IntType(8).as_pointer(), ir.IntType(64).as_pointer()
 _RESULTS = {ir.IntType(32): types.int32, ir.IntType(64): types.int64, ir.DoubleType(): types.double}
+_TYPES = id(str), id(float), id(int)
 
 
 def _function(name: str, result: Any, *taken: Any) -> Any:
@@ -63,15 +64,23 @@ def _type_of(thing: int) -> int:
     return np.int64(found)
 
 
+def plain_readings(content: object, numbers: dict[str, int]) -> Ints | None:
+    """Returns the readings of an event of whose keys these have lines; `None` if that is not plain:
+
+    no dict, a key that is no plain string, a value that is no plain number, or beyond doubles."""
+    if type(content) is not dict:
+        return None
+    readings = np.empty(HEAD + 5 + 2 * len(content), np.int64)
+    return readings if _read_numbers(id(content), id(numbers), *_TYPES, readings) else None
+
+
 @locked_kernel
-def read_numbers(
+def _read_numbers(
     content: int, numbers: int, text: int, real: int, whole: int, readings: Ints
 ) -> bool:
-    """Packs the readings of an event of which only numbers are asked; whether that was possible.
+    """Packs the readings of an event, by the addresses of it, of its numbers and of three types.
 
-    Given are the addresses of the event, of a dict from keys to lines, and of three types: `str`,
-    `float` and `int`. It is not where a key is no plain string, or a value no plain number, or one
-    beyond all doubles. There is room for as many readings as the event has keys."""
+    There is room for as many readings as the event has keys. Returns whether it was plain."""
     room, found = (len(readings) - HEAD - 5) >> 1, 0
     lines, values = HEAD + 4, HEAD + 5 + room
     item = np.zeros(3, np.int64)
