@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 240
 
 
 class Ended(NamedTuple):
