@@ -33,7 +33,8 @@ def as_scalar(value: object) -> Scalar | None:
     if exact is float:
         return None if value != value else value  # type: ignore[return-value]
     if exact is int:
-        return _bounded(value)  # type: ignore[arg-type]
+        is_exact = -_TOO_LARGE < value < _TOO_LARGE
+        return value if is_exact else _bounded(value)  # type: ignore[return-value, arg-type]
     return None if value is None else _unusual_scalar(value)
 
 

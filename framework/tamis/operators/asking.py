@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from tamis.errors import OperatorError, PluginError, PluginWarning
 from tamis.event import Event
-from tamis.language.constraint import AttributeReference, Constraint, Values
+from tamis.language.constraint import AttributeReference, Constraint
 from tamis.language.values import Scalar, as_scalar, identity, kind_of
 from tamis.operators import Operator, OperatorRecord
 from tamis.operators.necessary import NOTHING, Necessary
@@ -252,16 +252,17 @@ class Test:
             rows = map(self._slotted, solutions)
         found: dict[tuple[object, ...], Solution] = {}
         attributes = tuple(event.scalar(name) for name in self._attributes)
+        guards = self._guards
         for row in rows:
-            if row is not None and self._passes(row, attributes):
+            if row is None:
+                continue
+            values = (*row, *attributes) if attributes else row
+            for guard in guards:
+                if not guard(values):
+                    break
+            else:
                 found.setdefault(identity(row), row)
         return list(found.values())
-
-    def _passes(self, row: Solution, attributes: Values) -> bool:
-        if not self._guards:
-            return True
-        values = (*row, *attributes) if attributes else row
-        return all(guard(values) for guard in self._guards)
 
     def _slotted(self, solution: Solution) -> Solution | None:
         """Returns the solution by slots, `None` where it contradicts a constant or itself."""
