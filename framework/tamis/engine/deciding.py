@@ -90,10 +90,7 @@ class Decider:
         budget: Budget | None = None,
     ) -> Underway:
         """Decides an event until it wants calls; what it took to make the problem is over."""
-        stages = decision.stages
-        now = stages.timer()
-        stages.seconds["problem"] += now - stages.last
-        stages.last = now
+        decision.stages.end("problem")
         calls = EventAnswers(self, event_calls)
         answered = [*known, *calls.remembered(decision)]
         is_bounded = budget is not None or event_calls.deadline is not None

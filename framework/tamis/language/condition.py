@@ -5,8 +5,8 @@ these, is one alternative, a conjunction of its clauses.
 
 One pass with a stack of its own reads connectives; `not` is a prefix, so the sign under which an
 atom stands is known when it is read, and negations are pushed down as they come. Alternatives are
-counted before any is expanded. Atoms are interned by their source text: a text made of known atoms
-costs one pattern match and one look-up an atom. The patterns are made of the scanner's tables.
+counted before any is expanded. Atoms are interned by their source text: a conjunction of known
+atoms costs one look-up an atom. The patterns are made of the scanner's tables.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ class Language:
 
     def remembered(self, source: str) -> Atom | None:
         """Returns an atom that was read before, which is remembered longer by that."""
-        atom = self._before.get(source)
-        if atom is not None:
+        atom = self.atoms.get(source)
+        if atom is None and (atom := self._before.get(source)) is not None:
             self.remember(source, atom)
         return atom
 
@@ -167,8 +167,7 @@ class _Parse(AtomReader):
 
     def condition(self) -> Condition:
         self._check_text()
-        plain = self._begin()
-        if plain is not None:
+        if (plain := self._begin()) is not None:
             return Condition((plain,), ())
         frame = _Frame("", 0, False)
         frame.factors += self.leaves
@@ -195,10 +194,8 @@ class _Parse(AtomReader):
 
     def _check_text(self) -> None:
         limit = self.limits.text_bytes
-        longest, letters = 4 * len(self.text), len(self.text)
-        if letters > limit or (
-            longest > limit and len(self.text.encode("utf-8", "surrogatepass")) > limit
-        ):
+        is_long = 4 * len(self.text) > limit  # a letter takes four bytes at most
+        if is_long and len(self.text.encode("utf-8", "surrogatepass")) > limit:
             self.fail(f"a subscription has at most {limit:,} bytes of text", 0)
         if "\0" in self.text:
             self.fail("a NUL character means nothing here", self.text.index("\0"))
@@ -212,15 +209,13 @@ class _Parse(AtomReader):
         them if they are all of it. What is known ends where it closes what it opened, so that an
         ` and ` behind it is no part of it."""
         place, leaves, language = 0, self.leaves, self.language
-        sources = self.text.split(_AND)
-        for source in sources:
-            atom = language.atoms.get(source) or language.remembered(source)
+        for source in (sources := self.text.split(_AND)):
+            atom = language.remembered(source)
             if atom is None:
                 matched = _COMMON.match(self.text, place)
                 if matched is None or matched.span(_ATOM) != (place, place + len(source)):
                     break
-                atom = _plain_comparison(matched)
-                if atom is None:
+                if (atom := _plain_comparison(matched)) is None:
                     break
                 language.remember(source, atom)
             leaves.append(Leaf(atom, False, place))
@@ -261,8 +256,7 @@ class _Parse(AtomReader):
         there was one."""
         source, joint = matched.group(_ATOM, _JOINT)
         start = matched.start(_ATOM)
-        language = self.language
-        atom = language.atoms.get(source) or language.remembered(source)
+        atom = self.language.remembered(source)
         if atom is None:
             atom = _plain_comparison(matched)
             if atom is None:
@@ -271,7 +265,7 @@ class _Parse(AtomReader):
                     self._leaf(frame, atoms, start)
                     return False
                 atom = atoms[0]
-            language.remember(source, atom)
+            self.language.remember(source, atom)
         if frame.signs or frame.negated:
             self._leaf(frame, (atom,), start)
         else:

@@ -131,7 +131,7 @@ _IMPORTS = re.compile(r"^(?:from ([\w.]+) import (\([^)]*\)|.*)|import ([\w.]+))
 
 def _imported(name: str) -> Iterator[str]:
     """Yields the modules that a module imports from, and those where what it imports is defined."""
-    for source, names, module in _IMPORTS.findall(_content(name).decode()):
+    for source, names, module in _IMPORTS.findall(_content(name).decode(errors="replace")):
         if source.startswith("."):
             source = resolve_name(source, sys.modules[name].__package__)
         yield source or module
